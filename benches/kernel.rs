@@ -1,0 +1,2 @@
+//! Kernel benchmark.
+fn main() {}

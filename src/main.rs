@@ -1,0 +1,2 @@
+//! One binary, two faces.
+fn main() {}
