@@ -1,1 +1,4 @@
 //! Lockscope.
+
+#[cfg(target_arch = "wasm32")]
+pub mod ui;
