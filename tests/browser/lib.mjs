@@ -1,0 +1,206 @@
+// What every browser test stands on: the built page, served below a sub-path, in a Chromium that sees no other host.
+//
+// A test file reads
+//
+//     import { page, shot } from "./lib.mjs";
+//     test("…", page(async ({ open }) => { const tab = await open("#…"); … }));
+//
+// and fails, besides for its own assertions, when the page logs an error, throws, or asks another origin for anything.
+
+import assert from "node:assert/strict";
+import { createReadStream, existsSync } from "node:fs";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { delimiter, extname, join, normalize, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { after } from "node:test";
+import { chromium } from "playwright-core";
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+/** The built page; `cargo xtask build` writes it. */
+export const DIST = process.env.LOCKSCOPE_DIST ?? join(HERE, "..", "..", "dist");
+/** A sub-path that no build knows, so that an absolute reference cannot work by accident. */
+export const SUB_PATH = "/some/where/lockscope/";
+const SHOTS = join(HERE, "shots");
+
+const TYPES = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".mjs": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+// ---- Server --------------------------------------------------------------------------------------------------------
+
+async function fileFor(url) {
+  const path = decodeURIComponent(new URL(url, "http://localhost").pathname);
+  if (!path.startsWith(SUB_PATH)) return null;
+  const file = normalize(join(DIST, path.slice(SUB_PATH.length) || "index.html"));
+  if (!file.startsWith(normalize(DIST) + sep)) return null;
+  const found = await stat(file).catch(() => null);
+  return found?.isFile() ? file : null;
+}
+
+/**
+ * Serves `dist` below `SUB_PATH` on a free port.
+ * `intercept(request, response)` may answer a request itself by returning true, to play a broken server.
+ */
+export async function serveDist({ intercept } = {}) {
+  if (!existsSync(join(DIST, "index.html"))) {
+    throw new Error(`There is no built page in ${DIST}. Run \`cargo xtask build\` first.`);
+  }
+  const server = createServer(async (request, response) => {
+    if (await intercept?.(request, response)) return;
+    const file = await fileFor(request.url);
+    if (!file) {
+      response.writeHead(404, { "Content-Type": "text/plain" }).end("not found\n");
+      return;
+    }
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    response.writeHead(200, { "Content-Type": type, "Cache-Control": "no-cache" });
+    createReadStream(file).pipe(response);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { origin, url: origin + SUB_PATH, close };
+}
+
+// ---- Browser -------------------------------------------------------------------------------------------------------
+
+function chromiumPath() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const folders = ["/usr/bin", ...(process.env.PATH ?? "").split(delimiter)];
+  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const found = places.find((place) => existsSync(place));
+  if (!found) throw new Error("Chromium was not found. Install it, or set the variable CHROMIUM to its path.");
+  return found;
+}
+
+// Without these, Chromium talks to its maker at every start, and waits for answers where there is no network.
+const QUIET = [
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-sync",
+  "--no-first-run",
+];
+// Chromium refuses its sandbox to root, who runs the tests in most containers.
+const SANDBOX = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+
+let shared;
+
+/** One browser and one server for all tests of a file; both end with the file. */
+function environment() {
+  shared ??= (async () => {
+    const server = await serveDist();
+    const browser = await chromium.launch({
+      executablePath: chromiumPath(),
+      args: [...QUIET, ...SANDBOX],
+      chromiumSandbox: SANDBOX.length === 0,
+    });
+    return { server, browser };
+  })();
+  return shared;
+}
+
+after(async () => {
+  if (!shared) return;
+  const { server, browser } = await shared;
+  await browser.close();
+  await server.close();
+});
+
+// ---- Pages ---------------------------------------------------------------------------------------------------------
+
+/** Writes down in `trouble` what a page does wrong, and keeps it from reaching any other origin. */
+async function watch(context, origin, trouble) {
+  await context.route(
+    (url) => url.origin !== origin && !["data:", "blob:"].includes(url.protocol),
+    (route) => {
+      trouble.foreign.push(route.request().url());
+      return route.abort();
+    },
+  );
+  context.on("request", (request) => trouble.requests.push(request.url()));
+  context.on("console", (message) => {
+    if (message.type() === "error") trouble.errors.push(`console: ${message.text()}`);
+  });
+  context.on("weberror", (error) => trouble.errors.push(`thrown: ${error.error().stack ?? error.error()}`));
+}
+
+/**
+ * Wraps a test of the page. The test gets
+ *
+ * - `open(hash, options)`: opens the page in a fresh profile and waits until the program runs (unless
+ *   `options.started` is false); `options` are `viewport`, `colorScheme`, `reducedMotion`, `url` (of another server)
+ *   and whatever else a Playwright context takes;
+ * - `trouble`: `errors`, `foreign` and `requests` so far. A test that provokes an error empties `trouble.errors`.
+ */
+export function page(body) {
+  return async (t) => {
+    const { server, browser } = await environment();
+    const contexts = [];
+    // One place for all contexts, so that a test may open the page more than once.
+    const trouble = { errors: [], foreign: [], requests: [] };
+    const open = async (hash = "", { url = server.url, started = true, ...options } = {}) => {
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        colorScheme: "light",
+        reducedMotion: "no-preference",
+        ...options,
+      });
+      contexts.push(context);
+      await watch(context, new URL(url).origin, trouble);
+      const tab = await context.newPage();
+      await tab.goto(url + hash);
+      if (started) await running(tab);
+      return tab;
+    };
+    try {
+      await body({ open, trouble, t });
+      assert.deepEqual(trouble.errors, [], "the page logged or threw errors");
+      assert.deepEqual(trouble.foreign, [], "the page asked another origin");
+    } finally {
+      for (const context of contexts) await context.close();
+    }
+  };
+}
+
+/** Waits until the program has replaced the shell; a failed start fails at once, with what the page says. */
+export async function running(tab) {
+  const state = await tab.waitForFunction(() => {
+    const problem = document.querySelector("#loading-problem p, dialog.panic textarea");
+    if (problem) return problem.value ?? problem.textContent;
+    return document.querySelector("#app > *:not(.shell)") ? "running" : false;
+  });
+  assert.equal(await state.jsonValue(), "running");
+}
+
+/** Saves a picture of the page (or of one element) for people to look at. */
+export async function shot(target, name) {
+  await mkdir(SHOTS, { recursive: true });
+  await target.screenshot({ path: join(SHOTS, `${name}.png`), animations: "disabled" });
+}
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** Fails on anything that axe-core finds, each finding with the elements it is about. */
+export async function accessible(tab, options = {}) {
+  // Evaluated rather than added as a script: the page's own policy forbids foreign scripts, and stays in force.
+  await tab.evaluate(await readFile(AXE, "utf8"));
+  const violations = await tab.evaluate(async (axeOptions) => {
+    const result = await globalThis.axe.run(document, axeOptions);
+    return result.violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => html) }));
+  }, options);
+  assert.deepEqual(violations, []);
+}
