@@ -1,4 +1,26 @@
-//! Lockscope.
+//! Lockscope: the oscilloscope of distributed locks.
+//!
+//! Rooms, from the bottom up; each uses only those above it in this list:
+//!
+//! - [`sim`]: time, event queue, clocks, streams, processes, programs, faults. It never knows what a lock is.
+//! - [`judge`]: truth, promise, belief, effects; the verdict. It never knows which system it judges.
+//! - [`systems`]: lock services, client libraries, the protected resource.
+//! - [`run`]: scenario, edits, keyframes: from text to a judged [`run::Run`].
+//! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
+//! - [`diagram`]: a run laid out as marks; geometry only.
+//! - [`lesson`]: the file format, its validation with located errors, its assertions.
+//! - `ui` (wasm32 only): the page. `cli` (native only): the terminal.
+//!
+//! Start reading at [`run::Run::of`], which is the whole flow in a page.
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;
+pub mod diagram;
+pub mod judge;
+pub mod lesson;
+pub mod narrate;
+pub mod run;
+pub mod sim;
+pub mod systems;
 #[cfg(target_arch = "wasm32")]
 pub mod ui;

@@ -1,0 +1,1 @@
+//! A run laid out as marks.

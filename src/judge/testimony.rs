@@ -1,0 +1,211 @@
+//! What systems say to the judge: a closed set of statements that knows no protocol.
+
+use crate::sim::{EventId, Micros, MsgId, Outcome, ProcId};
+
+/// A lock: its index in the scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LockId(pub u16);
+
+/// A named cell of a protected resource: its index in the scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CellId(pub u16);
+
+/// A number that a client sends along with its operations: a generation, a zxid, a random value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Token(pub u64);
+
+/// In which way a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mode {
+    /// Nobody else may hold it.
+    Exclusive,
+    /// Others may hold it in this mode too.
+    Shared,
+}
+
+impl Mode {
+    /// Whether two holders in these modes exclude each other.
+    pub fn conflicts(self, other: Mode) -> bool {
+        self == Mode::Exclusive || other == Mode::Exclusive
+    }
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Mode::Exclusive => "exclusive",
+            Mode::Shared => "shared",
+        }
+    }
+}
+
+/// A grant, named by the event in which it was made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Grant(pub EventId);
+
+/// One try at a unit of work: the n-th section of a client, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Section {
+    /// Whose it is.
+    pub client: ProcId,
+    /// Which of that client's.
+    pub number: u32,
+}
+
+/// What a client asks a lock service for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Ask {
+    /// The lock.
+    Acquire,
+    /// More time.
+    Renew,
+    /// To end its grant.
+    Release,
+    /// The token of a grant that was made without one.
+    Token,
+}
+
+/// Why a truth ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TruthEnd {
+    /// Its time ran out by the service's clock, or its session did.
+    Expired,
+    /// Its holder released it.
+    Released,
+    /// A request of somebody else ended it.
+    Removed(ProcId),
+    /// The service lost it: restart, fail-over, eviction.
+    Forgotten,
+}
+
+/// Why a belief ended. It ends only where the client's own code says so, or with the client.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BeliefEnd {
+    /// The client sent its release.
+    Released,
+    /// It consumed a refusal.
+    Refused,
+    /// It consumed a notice that the lock is lost.
+    Notice,
+    /// It found its own deadline passed.
+    Deadline,
+    /// Its program ended.
+    Exited,
+    /// It crashed.
+    Crashed,
+}
+
+/// Why a section ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SectionEnd {
+    /// The client sent the release.
+    Released,
+    /// It dropped its belief.
+    Dropped,
+    /// It crashed.
+    Crashed,
+    /// It began another.
+    StartedOver,
+    /// It gave this one up by intention.
+    Aborted,
+    /// Its program ended.
+    Exited,
+}
+
+/// An operation at the resource: whose, in which section, under which grant, with which token.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Operation {
+    /// The section it belongs to.
+    pub section: Section,
+    /// The cell.
+    pub cell: CellId,
+    /// The lock that guards the cell.
+    pub lock: LockId,
+    /// The latest grant of that lock which the client consumed before it sent this.
+    pub grant: Option<Grant>,
+    /// The token that it carries.
+    pub token: Option<Token>,
+}
+
+/// A write as a section means it; copies and retries share the number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Write {
+    /// Which of the section's writes, from 0, in the order of first sending.
+    pub number: u32,
+    /// What it writes.
+    pub value: i64,
+    /// Another write of this section is still to come in the program.
+    pub more: bool,
+}
+
+/// Why a resource refused.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rejection {
+    /// It has seen a higher token.
+    Lower(Token),
+    /// It takes each token once, and has seen this one.
+    Again(Token),
+    /// The operation carries no token.
+    Missing,
+    /// The cell is no longer at the version that the writer read.
+    Version,
+}
+
+/// A statement. Times and places are those of the event that carries it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Testimony {
+    /// A service gives a lock: a truth and a promise begin. `term` is how long, if it ends by time;
+    /// `asked` is false where no acquire instruction brought it about; `woken` says that a waiter
+    /// was woken for it.
+    #[allow(missing_docs, reason = "said above")]
+    Grant {
+        lock: LockId,
+        client: ProcId,
+        mode: Mode,
+        token: Option<Token>,
+        term: Option<Micros>,
+        asked: bool,
+        woken: bool,
+    },
+    /// A grant that was made without a token gets one.
+    Mint(Grant, Token),
+    /// A service accepts a renewal: the promise now lasts that long from here.
+    Extend(Grant, Option<Micros>),
+    /// A service says no.
+    Refuse(LockId, ProcId, Ask),
+    /// A service puts a client in its queue.
+    Queue(LockId, ProcId),
+    /// A truth ends.
+    Free(Grant, TruthEnd),
+    /// A client sends a request; `first` is false for another try of the same instruction; `within`
+    /// is the request's time-out.
+    #[allow(missing_docs, reason = "said above")]
+    Ask { lock: LockId, ask: Ask, first: bool, within: Option<Micros> },
+    /// A client's instruction is over, with this outcome as its code learns it.
+    Answer(LockId, Ask, Outcome),
+    /// A client consumes a grant: its belief begins.
+    Believe(LockId, Grant, Mode),
+    /// A client's belief ends.
+    Doubt(LockId, BeliefEnd),
+    /// A client looks at its own clock: does it still hold the lock? The answer.
+    Check(LockId, bool),
+    /// A section begins.
+    Begin(Section),
+    /// The section's work has a name: what is done twice under it is duplicate work.
+    Job(Section, u16),
+    /// A section ends.
+    Close(Section, SectionEnd),
+    /// A client sends a read.
+    Read(Operation),
+    /// A client sends a write.
+    Write(Operation, Write),
+    /// The resource answers a read with this version and value.
+    Serve(Operation, u32, i64),
+    /// A client consumes a read's answer: that [`Testimony::Serve`] event.
+    Learn(EventId),
+    /// The resource accepts a write: it makes this version. The message is the copy that did it.
+    Accept(Operation, Write, u32, MsgId),
+    /// The resource refuses a write (the message is the copy) or a read.
+    Reject(Operation, Option<(Write, MsgId)>, Rejection),
+    /// A client consumes the answer to a write, or gives up waiting.
+    Told(Section, Outcome),
+}

@@ -1,0 +1,212 @@
+//! The verdict and the metrics, and the intervals and findings behind them.
+
+use serde::Serialize;
+
+use super::testimony::{Grant, LockId, Mode, Section, Token};
+use crate::sim::{EventId, Micros, ProcId};
+
+/// The counts of a run. `None` where this kind of figure does not arise; spans in microseconds.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Verdict {
+    /// Ordinals given; renewals are no grants.
+    pub grants: u64,
+    /// Per lock, time with two or more believers in conflicting modes.
+    pub overlap_us: u64,
+    /// Grants made while another client's promise in a conflicting mode was open.
+    pub double_grant: u64,
+    /// Promises that the service ended before their time, other than by their holder's own act.
+    pub broken_promises: u64,
+    /// Promises after whose end an operation of their holder arrived.
+    pub outlived: u64,
+    /// Writes that arrived when another client's newer, conflicting grant existed; copies counted.
+    pub stale_attempts: u64,
+    /// Stale attempts that the resource accepted.
+    pub stale_accepted: u64,
+    /// Stale attempts that the resource refused.
+    pub stale_rejected: u64,
+    /// Stale attempts that were on the way, or checked and not applied, at the end.
+    pub stale_pending: u64,
+    /// Operations refused although their holder's truth was open and nobody held a newer grant.
+    pub legit_rejected: u64,
+    /// Grants whose token was not above that of an earlier grant of the same lock.
+    pub token_regress: Option<u64>,
+    /// Accepted operations that closed a cycle: no order of whole sections explains them.
+    pub corruption: u64,
+    /// Writes that replaced what their section had not read.
+    pub lost_updates: u64,
+    /// Sections with one write applied and another never.
+    pub torn_sections: u64,
+    /// How often the invariant turned false.
+    pub invariant_broken: Option<u64>,
+    /// How often the invariant was judged: whenever every opened section was settled.
+    pub invariant_judged: Option<u64>,
+    /// Named jobs whose effect was accepted more than once.
+    pub duplicate_work: Option<u64>,
+    /// Truths ended by time or session while the holder lived and had not sent its release.
+    pub false_expiry: u64,
+    /// Requests that ended another's truth.
+    pub foreign_release: u64,
+    /// Truths that began without an acquire instruction.
+    pub silent_reacquire: u64,
+    /// Truths that ended unnoticed by a client that believed.
+    pub loss_unreported: u64,
+    /// Time in which a truth was open and its client neither believed nor had a request open.
+    pub orphan_us: u64,
+    /// Clients whose acquire was open at the end.
+    pub stalled: u64,
+    /// Renewals whose OK was not consumed within the request's time-out.
+    pub renewal_failures: Option<u64>,
+}
+
+/// What a run cost.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Metrics {
+    /// Acquire requests sent, retries included.
+    pub attempts: u64,
+    /// Acquire requests that were refused or not answered.
+    pub failed_attempts: u64,
+    /// Median wait from the first send of an acquire to its grant (nearest rank).
+    pub wait_us_p50: Option<u64>,
+    /// The wait that 95 of 100 did not exceed (nearest rank).
+    pub wait_us_p95: Option<u64>,
+    /// The longest wait.
+    pub wait_us_max: Option<u64>,
+    /// Messages sent, heartbeats included, copies not.
+    pub messages: u64,
+    /// Requests that the first consumed grant took.
+    pub round_trips_to_acquire: Option<u64>,
+    /// Waiters woken.
+    pub wakeups: u64,
+    /// Releases sent.
+    pub releases: u64,
+    /// The greatest time from a holder's crash (or the first waiter, if later) to the next grant.
+    pub recovery_us: Option<u64>,
+    /// Time in which nobody held while somebody waited.
+    pub idle_us: u64,
+}
+
+/// What kind of interval.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum IntervalKind {
+    /// What the lock service says.
+    Truth,
+    /// What the holder was promised.
+    Promise,
+    /// What the client acts upon.
+    Belief,
+}
+
+impl IntervalKind {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            IntervalKind::Truth => "truth",
+            IntervalKind::Promise => "promise",
+            IntervalKind::Belief => "belief",
+        }
+    }
+}
+
+/// A span of truth, promise or belief, cut at the end of the run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Interval {
+    /// Which of the three.
+    pub kind: IntervalKind,
+    /// The lock.
+    pub lock: LockId,
+    /// Whose.
+    pub client: ProcId,
+    /// In which mode.
+    pub mode: Mode,
+    /// Of which grant.
+    pub grant: Grant,
+    /// The grant's ordinal for its lock, from 1.
+    pub ordinal: u32,
+    /// Its token, once it had one.
+    pub token: Option<Token>,
+    /// The event that began it.
+    pub began: EventId,
+    /// The event that ended it; none where it ran out by itself or was cut by the end.
+    pub ended: Option<EventId>,
+    /// From when ...
+    pub from: Micros,
+    /// ... until when.
+    pub to: Micros,
+    /// Still open when the run ended.
+    pub open: bool,
+}
+
+/// One thing that the judge found, with the event that shows it.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "each variant says what its fields are")]
+pub enum Finding {
+    /// A write came late and was accepted.
+    StaleAccepted { event: EventId },
+    /// A write came late and was refused.
+    StaleRejected { event: EventId },
+    /// The rightful holder was refused.
+    LegitRejected { event: EventId },
+    /// The operation `event` closes a cycle through these sections; `culprit` made it inevitable.
+    Corruption { event: EventId, culprit: EventId, cycle: Vec<Section> },
+    /// The write `event` replaced what `lost` wrote, unread.
+    LostUpdate { event: EventId, lost: EventId },
+    /// A section ended, at `event`, with a part of its writes.
+    Torn { event: EventId, section: Section },
+    /// The invariant turned false.
+    InvariantBroken { event: EventId },
+    /// A named job had its effect once more.
+    Duplicate { event: EventId, job: u16 },
+    /// Two or more clients began to believe in conflicting modes; the span and the believers.
+    Overlap { event: EventId, lock: LockId, from: Micros, to: Micros, clients: Vec<ProcId> },
+    /// A grant was made against an open promise.
+    DoubleGrant { event: EventId },
+    /// A promise was broken.
+    Broken { event: EventId, grant: Grant },
+    /// An operation outlived its holder's promise.
+    Outlived { event: EventId, grant: Grant },
+    /// A token did not grow.
+    TokenRegress { event: EventId },
+}
+
+impl Finding {
+    /// The event that shows it.
+    pub fn event(&self) -> EventId {
+        match self {
+            Finding::StaleAccepted { event }
+            | Finding::StaleRejected { event }
+            | Finding::LegitRejected { event }
+            | Finding::Corruption { event, .. }
+            | Finding::LostUpdate { event, .. }
+            | Finding::Torn { event, .. }
+            | Finding::InvariantBroken { event }
+            | Finding::Duplicate { event, .. }
+            | Finding::Overlap { event, .. }
+            | Finding::DoubleGrant { event }
+            | Finding::Broken { event, .. }
+            | Finding::Outlived { event, .. }
+            | Finding::TokenRegress { event } => *event,
+        }
+    }
+}
+
+/// All that the judge has to say of a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Judgement {
+    /// The counts.
+    pub verdict: Verdict,
+    /// The costs.
+    pub metrics: Metrics,
+    /// Truth, promise and belief, in the order of their beginnings.
+    pub intervals: Vec<Interval>,
+    /// What was found, in the order of the events.
+    pub findings: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Whether the resource was harmed.
+    pub fn harmed(&self) -> bool {
+        self.corruption + self.lost_updates + self.torn_sections > 0
+            || self.invariant_broken.unwrap_or(0) > 0
+            || self.duplicate_work.unwrap_or(0) > 0
+    }
+}

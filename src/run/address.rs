@@ -1,0 +1,97 @@
+//! The names of a run's nodes, locks, cells and messages.
+
+use crate::judge::{CellId, LockId};
+use crate::sim::{MessageInfo, ProcId};
+use crate::systems::Body;
+
+/// What kind of node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeKind {
+    /// It runs a program.
+    Client,
+    /// It is a server of the lock service.
+    Service,
+    /// It is a protected resource.
+    Resource,
+}
+
+impl NodeKind {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            NodeKind::Client => "client",
+            NodeKind::Service => "service",
+            NodeKind::Resource => "resource",
+        }
+    }
+}
+
+/// A node by its id, its label and its kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// As edits name it: `client-a`.
+    pub id: String,
+    /// As lanes and sentences name it: `Client A`.
+    pub label: String,
+    /// What it is.
+    pub kind: NodeKind,
+}
+
+/// Everything that has a name in a run, by index.
+#[derive(Clone, Default, Debug)]
+pub struct Names {
+    /// Nodes by lane: clients, lock service, resources last.
+    pub nodes: Vec<Node>,
+    /// Locks.
+    pub locks: Vec<String>,
+    /// Cells.
+    pub cells: Vec<String>,
+    /// The lock that guards each cell.
+    pub guards: Vec<LockId>,
+    /// The resource that holds each cell.
+    pub homes: Vec<ProcId>,
+    /// Jobs.
+    pub jobs: Vec<String>,
+    /// Tasks of each node.
+    pub tasks: Vec<Vec<String>>,
+    /// The lines of each task of each node.
+    pub programs: Vec<Vec<Vec<String>>>,
+    /// Locals of each node.
+    pub locals: Vec<Vec<String>>,
+    /// What the field calls this system's token.
+    pub token_word: &'static str,
+}
+
+impl Names {
+    /// The node at this lane.
+    pub fn node(&self, proc: ProcId) -> &Node {
+        &self.nodes[usize::from(proc.0)]
+    }
+
+    /// The lane of the node with this id.
+    pub fn find(&self, id: &str) -> Option<ProcId> {
+        self.nodes.iter().position(|n| n.id == id).map(|i| ProcId(i as u16))
+    }
+
+    /// The name of a lock.
+    pub fn lock(&self, lock: LockId) -> &str {
+        self.locks.get(usize::from(lock.0)).map_or("?", String::as_str)
+    }
+
+    /// The name of a cell.
+    pub fn cell(&self, cell: CellId) -> &str {
+        self.cells.get(usize::from(cell.0)).map_or("?", String::as_str)
+    }
+
+    /// A message's address: `client-a>resource#1`.
+    pub fn message(&self, message: &MessageInfo<Body>) -> String {
+        let (from, to) = (self.node(message.from), self.node(message.to));
+        format!("{}>{}#{}", from.id, to.id, message.number)
+    }
+
+    /// The nodes of one kind, in lane order.
+    pub fn of_kind(&self, kind: NodeKind) -> impl Iterator<Item = ProcId> + '_ {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter(move |(_, n)| n.kind == kind).map(|(i, _)| ProcId(i as u16))
+    }
+}

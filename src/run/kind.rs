@@ -1,0 +1,255 @@
+//! The closed list of event kinds, and what an event is about.
+
+use crate::judge::{Ask, BeliefEnd, Grant, LockId, Testimony, Token, TruthEnd};
+use crate::sim::{Event, EventId, ProcId, Record, What};
+use crate::systems::Locks;
+
+/// Every kind with one sentence, in the order of the documentation.
+pub const KINDS: &[(&str, &str)] = &[
+    ("start", "A process starts."),
+    ("acquire", "A client asks for a lock."),
+    ("renew", "A client asks for more time."),
+    ("release", "A client sends its release."),
+    ("fetch-token", "A client fetches a token for a grant that it already has."),
+    ("read", "A client sends a read."),
+    ("write", "A client sends a write."),
+    ("send", "A process answers."),
+    ("deliver", "A message arrives."),
+    ("lose", "A message is lost."),
+    ("hold", "A cut holds a message until the link heals."),
+    ("reset", "A process learns that its peer restarted: the connection is gone."),
+    ("grant", "The service grants a lock: a truth and a promise begin."),
+    ("mint", "A grant gets its token."),
+    ("extend", "The service accepts a renewal."),
+    ("refuse", "The service says no."),
+    ("queue", "The service puts a client in its queue."),
+    ("expire", "A truth ends by time."),
+    ("free", "A truth ends by its holder's release."),
+    ("remove", "A truth is ended by somebody else's request."),
+    ("forget", "The service loses a truth."),
+    ("answer", "A client's request to the service is over."),
+    ("believe", "A client consumes a grant: its belief begins."),
+    ("doubt", "A client's belief ends."),
+    ("check", "A client looks at its own deadline."),
+    ("begin", "A section begins."),
+    ("job", "A section's work gets a name."),
+    ("close", "A section ends."),
+    ("serve", "The resource answers a read."),
+    ("learn", "A client consumes what it read."),
+    ("accept", "The resource accepts a write."),
+    ("reject", "The resource refuses an operation."),
+    ("told", "A client consumes the answer to a write, or gives up waiting."),
+    ("work", "A task uses the processor."),
+    ("sleep", "A task waits for a timer."),
+    ("handle", "A notice starts a handler."),
+    ("end", "A task ends."),
+    ("pause", "A process stops; its clocks run on."),
+    ("resume", "A paused process goes on."),
+    ("crash", "A process dies."),
+    ("restart", "A dead process starts again."),
+    ("cut", "A way between two nodes is cut."),
+    ("heal", "A way between two nodes is whole again."),
+    ("clock", "A clock is stepped or changes its rate."),
+    ("set", "A setting changes."),
+    ("limit", "The run grew beyond its limit and ends."),
+];
+
+/// The kind of an event.
+pub fn kind(event: &Event<Testimony>) -> &'static str {
+    if let Some(note) = event.note() {
+        return note_kind(note);
+    }
+    match event.what {
+        What::Start => "start",
+        What::Send(..) | What::Note(_) => "send",
+        What::Deliver(_) => "deliver",
+        What::Lose(_) => "lose",
+        What::Hold(_) => "hold",
+        What::Reset(_) => "reset",
+        What::Work(_) => "work",
+        What::Sleep(_) => "sleep",
+        What::Handle(_) => "handle",
+        What::End(_) => "end",
+        What::Pause(_) => "pause",
+        What::Resume => "resume",
+        What::Crash(_) => "crash",
+        What::Restart => "restart",
+        What::Cut(_) => "cut",
+        What::Heal(_) => "heal",
+        What::ClockStep(_) | What::ClockRate(_) => "clock",
+        What::Set(_) => "set",
+        What::Limit => "limit",
+    }
+}
+
+fn note_kind(note: &Testimony) -> &'static str {
+    match note {
+        Testimony::Grant { .. } => "grant",
+        Testimony::Mint(..) => "mint",
+        Testimony::Extend(..) => "extend",
+        Testimony::Refuse(..) => "refuse",
+        Testimony::Queue(..) => "queue",
+        Testimony::Free(_, why) => match why {
+            TruthEnd::Expired => "expire",
+            TruthEnd::Released => "free",
+            TruthEnd::Removed(_) => "remove",
+            TruthEnd::Forgotten => "forget",
+        },
+        Testimony::Ask { ask, .. } => match ask {
+            Ask::Acquire => "acquire",
+            Ask::Renew => "renew",
+            Ask::Release => "release",
+            Ask::Token => "fetch-token",
+        },
+        Testimony::Answer(..) => "answer",
+        Testimony::Believe(..) => "believe",
+        Testimony::Doubt(..) => "doubt",
+        Testimony::Check(..) => "check",
+        Testimony::Begin(_) => "begin",
+        Testimony::Job(..) => "job",
+        Testimony::Close(..) => "close",
+        Testimony::Read(_) => "read",
+        Testimony::Write(..) => "write",
+        Testimony::Serve(..) => "serve",
+        Testimony::Learn(_) => "learn",
+        Testimony::Accept(..) => "accept",
+        Testimony::Reject(..) => "reject",
+        Testimony::Told(..) => "told",
+    }
+}
+
+/// The client that an event is about, where that is another node than the event's own.
+pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId> {
+    match event.note()? {
+        Testimony::Grant { client, .. } => Some(*client),
+        Testimony::Refuse(_, client, _) | Testimony::Queue(_, client) => Some(*client),
+        Testimony::Mint(grant, _) | Testimony::Extend(grant, _) | Testimony::Free(grant, _) => {
+            grantee(record, *grant)
+        }
+        Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
+            Some(op.section.client)
+        }
+        _ => None,
+    }
+}
+
+/// To whom a grant was made.
+pub fn grantee(record: &Record<Locks>, grant: Grant) -> Option<ProcId> {
+    match record.events.get(grant.0.0 as usize)?.note()? {
+        Testimony::Grant { client, .. } => Some(*client),
+        _ => None,
+    }
+}
+
+/// The grant that an event is about.
+pub fn grant(id: EventId, event: &Event<Testimony>) -> Option<Grant> {
+    match event.note()? {
+        Testimony::Grant { .. } => Some(Grant(id)),
+        Testimony::Mint(grant, _)
+        | Testimony::Extend(grant, _)
+        | Testimony::Free(grant, _)
+        | Testimony::Believe(_, grant, _) => Some(*grant),
+        Testimony::Read(op)
+        | Testimony::Write(op, _)
+        | Testimony::Serve(op, ..)
+        | Testimony::Accept(op, ..)
+        | Testimony::Reject(op, ..) => op.grant,
+        _ => None,
+    }
+}
+
+/// The token that an event shows: a message's, a grant's, an operation's.
+pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> {
+    if let Some(message) = event.message() {
+        return record.message(message).body.token;
+    }
+    match event.note()? {
+        Testimony::Grant { token, .. } => *token,
+        Testimony::Mint(_, token) => Some(*token),
+        Testimony::Free(grant, _)
+        | Testimony::Extend(grant, _)
+        | Testimony::Believe(_, grant, _) => token_of(record, *grant),
+        Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
+            op.token
+        }
+        _ => None,
+    }
+}
+
+/// The token that a grant was given, with it or later.
+pub fn token_of(record: &Record<Locks>, grant: Grant) -> Option<Token> {
+    match record.events.get(grant.0.0 as usize)?.note()? {
+        Testimony::Grant { token: Some(token), .. } => Some(*token),
+        _ => record.events.iter().find_map(|e| match e.note() {
+            Some(Testimony::Mint(of, token)) if *of == grant => Some(*token),
+            _ => None,
+        }),
+    }
+}
+
+/// The lock that an event is about.
+pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Option<LockId> {
+    match event.note()? {
+        Testimony::Grant { lock, .. }
+        | Testimony::Refuse(lock, ..)
+        | Testimony::Queue(lock, _)
+        | Testimony::Ask { lock, .. }
+        | Testimony::Answer(lock, ..)
+        | Testimony::Believe(lock, ..)
+        | Testimony::Doubt(lock, _)
+        | Testimony::Check(lock, _) => Some(*lock),
+        Testimony::Read(op)
+        | Testimony::Write(op, _)
+        | Testimony::Serve(op, ..)
+        | Testimony::Accept(op, ..)
+        | Testimony::Reject(op, ..) => Some(op.lock),
+        _ => {
+            let grant = grant(id, event)?;
+            match record.events.get(grant.0.0 as usize)?.note()? {
+                Testimony::Grant { lock, .. } => Some(*lock),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// How much an event weighs for a learner who steps through a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Weight {
+    /// Bookkeeping that follows from what stands beside it: arrivals, answers, ends of sections.
+    Detail,
+    /// Something happens.
+    Step,
+    /// A grant, an expiry, an accepted or refused write: a learner stops here.
+    Decision,
+}
+
+/// How much an event weighs.
+pub fn weight(event: &Event<Testimony>) -> Weight {
+    match event.note() {
+        Some(
+            Testimony::Grant { .. }
+            | Testimony::Accept(..)
+            | Testimony::Reject(..)
+            | Testimony::Check(..)
+            | Testimony::Refuse(_, _, Ask::Renew),
+        ) => Weight::Decision,
+        Some(Testimony::Free(_, why)) if *why != TruthEnd::Released => Weight::Decision,
+        Some(Testimony::Doubt(_, why)) => match why {
+            BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline => Weight::Decision,
+            _ => Weight::Detail,
+        },
+        Some(
+            Testimony::Answer(..)
+            | Testimony::Begin(_)
+            | Testimony::Close(..)
+            | Testimony::Told(..),
+        ) => Weight::Detail,
+        Some(_) => Weight::Step,
+        None => match event.what {
+            What::Crash(_) | What::Pause(_) | What::Resume => Weight::Decision,
+            What::Deliver(_) | What::Send(..) | What::Start | What::End(_) => Weight::Detail,
+            _ => Weight::Step,
+        },
+    }
+}

@@ -1,0 +1,543 @@
+//! From a scenario and its edits to a plan that the simulator runs, with located errors.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::address::{Names, Node, NodeKind};
+use super::edit::{Action, Edit, MOST_EDITS, When, parse_edit};
+use super::scenario::{ClientSpec, Scenario};
+use crate::judge::{CellId, LockId, Setup};
+use crate::sim::{
+    self, Clocks, CrashKind, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan,
+    Scanner, Task, Trigger, list,
+};
+use crate::systems::{
+    Client, Locks, Op, Registry, Resource, Settings, System, Vocabulary, link_writes, parse_word,
+};
+
+/// Where in a scenario something is wrong: the path of keys, and where in that value.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// Keys from the scenario down: `clients`, `client-a`, `program`, `3`. Edits are under `edits`.
+    pub path: Vec<String>,
+    /// Unicode scalar values from the start of that text.
+    pub at: usize,
+}
+
+/// What is wrong with a scenario, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioError {
+    /// Where.
+    pub place: Place,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl std::fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}, character {}: {}",
+            self.place.path.join("."),
+            self.place.at + 1,
+            self.message
+        )
+    }
+}
+
+/// A scenario with its edits, ready to run.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The scenario as written.
+    pub scenario: Rc<Scenario>,
+    /// Its edits as read.
+    pub edits: Vec<Edit>,
+    /// What the simulator runs.
+    pub plan: Rc<Plan<Locks>>,
+    /// What everything is called.
+    pub names: Rc<Names>,
+    /// What the judge must know.
+    pub setup: Setup,
+    /// The settings at the start, edits included.
+    pub settings: Rc<Settings>,
+}
+
+const MOST_NODES: usize = 64;
+const MOST_CELLS: usize = 64;
+/// Settings that shape the whole run and cannot change in the middle of it.
+const FIXED: [&str; 4] = ["link.delay", "link.jitter", "resume.order", "lock.first_token"];
+/// The longest run.
+const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
+
+/// Reads a scenario and its edits.
+///
+/// # Errors
+/// Everything that is wrong, each with its place.
+pub fn compile(
+    scenario: &Scenario,
+    edits: &[String],
+    registry: &Registry,
+) -> Result<Compiled, Vec<ScenarioError>> {
+    let mut builder = Builder { errors: Vec::new(), scenario };
+    match builder.build(edits, registry) {
+        Some(compiled) if builder.errors.is_empty() => Ok(compiled),
+        _ => Err(builder.errors),
+    }
+}
+
+struct Builder<'s> {
+    errors: Vec<ScenarioError>,
+    scenario: &'s Scenario,
+}
+
+type Programs = Vec<(Rc<Vec<Task<Op>>>, sim::Names)>;
+
+impl Builder<'_> {
+    fn wrong(&mut self, path: &[&str], at: usize, message: impl Into<String>) {
+        let path = path.iter().map(|p| p.to_string()).collect();
+        self.errors.push(ScenarioError { place: Place { path, at }, message: message.into() });
+    }
+
+    fn build(&mut self, edits: &[String], registry: &Registry) -> Option<Compiled> {
+        let Some(system) = registry.find(&self.scenario.system) else {
+            let known = list(registry.iter().map(|s| s.name()));
+            let message = format!("no system `{}`; the systems are {known}", self.scenario.system);
+            self.wrong(&["system"], 0, message);
+            return None;
+        };
+        let mut settings = Settings::defaults(system.settings());
+        for (key, text) in &self.scenario.settings {
+            if let Err(error) = settings.set(key, text) {
+                self.wrong(&["settings", key], 0, error.to_string());
+            }
+        }
+        let until = self.span(&["until"], &self.scenario.until).unwrap_or(LONGEST);
+        if until > LONGEST || until == Micros::ZERO {
+            self.wrong(
+                &["until"],
+                0,
+                format!("found `{until}`, expected a time from 1us to {LONGEST}"),
+            );
+        }
+        let (mut names, mut vocabulary) = self.names(system, &settings);
+        let initial = self.cells(&mut names, &mut vocabulary);
+        let programs = self.programs(&mut names, &mut vocabulary);
+        let invariant = self.invariant(&names);
+        let edits = self.edits(edits, &names);
+        let settings_then = self.set_from_start(&edits, &mut settings);
+        if !self.errors.is_empty() {
+            return None;
+        }
+        let settings = Rc::new(settings);
+        let setup = Setup {
+            cells: initial.iter().map(|c| c.1).collect(),
+            invariant,
+            jobs: !vocabulary.jobs.is_empty(),
+            renews: any(&programs, |op| matches!(op, Op::Renew { .. })),
+            tokens: any(&programs, |op| matches!(op, Op::Acquire { .. })),
+        };
+        names.jobs = vocabulary.jobs.clone();
+        let procs = self.procs(system, &settings, &names, &vocabulary, &programs, &initial);
+        let mut plan = Plan {
+            latency: vec![settings.span("link.delay"); procs.len() * procs.len()],
+            procs,
+            jitter: settings.span("link.jitter"),
+            seed: self.scenario.seed,
+            settings: settings.clone(),
+            timers_first: settings.word("resume.order") == "timers-first",
+            faults: Vec::new(),
+            stops: Vec::new(),
+            message_faults: Vec::new(),
+            edits: edits.len(),
+            until,
+        };
+        place_edits(&mut plan, &names, &edits, settings_then);
+        Some(Compiled {
+            scenario: Rc::new(self.scenario.clone()),
+            edits,
+            plan: Rc::new(plan),
+            names: Rc::new(names),
+            setup,
+            settings,
+        })
+    }
+
+    fn span(&mut self, path: &[&str], text: &str) -> Option<Micros> {
+        let span = Micros::parse(text);
+        if span.is_none() {
+            let message = format!(
+                "found `{text}`, expected a duration such as `250ms` or `3s`, not negative"
+            );
+            self.wrong(path, 0, message);
+        }
+        span
+    }
+
+    /// Nodes in lane order (clients, lock service, resources), and the locks.
+    fn names(&mut self, system: &dyn System, settings: &Settings) -> (Names, Vocabulary) {
+        let s = self.scenario;
+        let mut names = Names { token_word: system.token_word(), ..Names::default() };
+        for (id, client) in &s.clients {
+            let label = client.label.clone().unwrap_or_else(|| label_of(id));
+            names.nodes.push(Node { id: id.clone(), label, kind: NodeKind::Client });
+        }
+        if s.clients.is_empty() {
+            self.wrong(&["clients"], 0, "expected at least one client");
+        }
+        if s.locks.is_empty() {
+            self.wrong(&["locks"], 0, "expected at least one lock");
+        }
+        for (id, label, _) in system.servers(settings, s.locks.len()) {
+            names.nodes.push(Node { id, label, kind: NodeKind::Service });
+        }
+        if !s.cells.is_empty() || s.resources.is_empty() {
+            let (id, label) = ("resource".to_string(), "Resource".to_string());
+            names.nodes.push(Node { id, label, kind: NodeKind::Resource });
+        }
+        for (id, resource) in &s.resources {
+            let label = resource.label.clone().unwrap_or_else(|| label_of(id));
+            names.nodes.push(Node { id: id.clone(), label, kind: NodeKind::Resource });
+        }
+        self.check_ids(&names);
+        names.locks.clone_from(&s.locks);
+        let vocabulary = Vocabulary { locks: s.locks.clone(), ..Vocabulary::default() };
+        (names, vocabulary)
+    }
+
+    fn check_ids(&mut self, names: &Names) {
+        if names.nodes.len() > MOST_NODES {
+            self.wrong(&["clients"], 0, format!("expected at most {MOST_NODES} nodes in all"));
+        }
+        for (index, node) in names.nodes.iter().enumerate() {
+            let section = if node.kind == NodeKind::Client { "clients" } else { "resources" };
+            let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            if !node.id.chars().all(good) || !node.id.starts_with(|c: char| c.is_ascii_lowercase())
+            {
+                let message = format!(
+                    "found `{}`, expected an id of lower-case letters, digits and `-`",
+                    node.id
+                );
+                self.wrong(&[section, &node.id], 0, message);
+            }
+            if names.nodes[..index].iter().any(|other| other.id == node.id) {
+                self.wrong(&[section, &node.id], 0, format!("two nodes are called `{}`", node.id));
+            }
+        }
+    }
+
+    fn cells(&mut self, names: &mut Names, vocabulary: &mut Vocabulary) -> Vec<(CellId, i64)> {
+        let s = self.scenario;
+        let mut initial = Vec::new();
+        let mut add = |home: &str, cell: &str, value: i64, guard: LockId, names: &mut Names| {
+            let Some(home) = names.find(home) else { return };
+            initial.push((CellId(names.cells.len() as u16), value));
+            names.cells.push(cell.to_string());
+            names.guards.push(guard);
+            names.homes.push(home);
+        };
+        for (cell, value) in &s.cells {
+            add("resource", cell, *value, LockId(0), names);
+        }
+        let mut unknown = Vec::new();
+        for (id, resource) in &s.resources {
+            let guard = match &resource.lock {
+                None => Some(0),
+                Some(lock) => s.locks.iter().position(|l| l == lock),
+            };
+            let guard = guard.unwrap_or_else(|| {
+                unknown.push(id.clone());
+                0
+            });
+            for (cell, value) in &resource.cells {
+                add(id, cell, *value, LockId(guard as u16), names);
+            }
+        }
+        for id in unknown {
+            let known = list(s.locks.iter().map(String::as_str));
+            self.wrong(
+                &["resources", &id, "lock"],
+                0,
+                format!("no such lock; the locks are {known}"),
+            );
+        }
+        self.check_cells(names);
+        vocabulary.cells.clone_from(&names.cells);
+        vocabulary.guards.clone_from(&names.guards);
+        vocabulary.homes.clone_from(&names.homes);
+        initial
+    }
+
+    fn check_cells(&mut self, names: &Names) {
+        if names.cells.len() > MOST_CELLS {
+            self.wrong(&["cells"], 0, format!("expected at most {MOST_CELLS} cells in all"));
+        }
+        for (index, cell) in names.cells.iter().enumerate() {
+            if names.cells[..index].contains(cell) || cell == "done" {
+                self.wrong(&["cells", cell], 0, format!("the name `{cell}` is taken"));
+            }
+            let good = |c: char| c.is_alphanumeric() || c == '_';
+            if !cell.chars().all(good) || !cell.starts_with(char::is_alphabetic) {
+                let message = format!("found `{cell}`, expected a name of letters, digits and `_`");
+                self.wrong(&["cells", cell], 0, message);
+            }
+        }
+    }
+
+    fn programs(&mut self, names: &mut Names, vocabulary: &mut Vocabulary) -> Programs {
+        let scenario = self.scenario;
+        let mut programs = Vec::new();
+        for (id, client) in &scenario.clients {
+            let (tasks, locals) = self.program(id, client, vocabulary);
+            names.tasks.push(tasks.iter().map(|t| t.name.clone()).collect());
+            let lines = |t: &Task<Op>| t.lines.iter().map(|l| l.text.clone()).collect();
+            names.programs.push(tasks.iter().map(lines).collect());
+            names.locals.push(locals.locals.clone());
+            programs.push((Rc::new(tasks), locals));
+        }
+        for _ in programs.len()..names.nodes.len() {
+            names.tasks.push(Vec::new());
+            names.programs.push(Vec::new());
+            names.locals.push(Vec::new());
+            programs.push((Rc::new(Vec::new()), sim::Names::default()));
+        }
+        programs
+    }
+
+    fn program(
+        &mut self,
+        id: &str,
+        client: &ClientSpec,
+        vocabulary: &mut Vocabulary,
+    ) -> (Vec<Task<Op>>, sim::Names) {
+        let mut sources =
+            vec![("main".to_string(), Trigger::Start, &client.program, vec!["program"])];
+        for (name, lines) in &client.tasks {
+            sources.push((name.clone(), Trigger::Start, lines, vec!["tasks", name]));
+        }
+        for (name, lines) in &client.on {
+            let trigger = Trigger::Notice(name.clone());
+            sources.push((format!("on {name}"), trigger, lines, vec!["on", name]));
+            if name != "lost" {
+                self.wrong(
+                    &["clients", id, "on", name],
+                    0,
+                    "found no such notice, expected `lost`",
+                );
+            }
+        }
+        let tasks = sources.iter().map(|s| s.0.clone()).collect();
+        let mut locals = sim::Names { tasks, ..sim::Names::default() };
+        let mut tasks = Vec::new();
+        for (name, trigger, lines, tail) in sources {
+            let mut word = |s: &mut Scanner<'_>, n: &mut sim::Names| parse_word(s, n, vocabulary);
+            match sim::parse(lines, &mut locals, &mut word) {
+                Ok(mut lines) => {
+                    link_writes(&mut lines);
+                    tasks.push(Task { name, trigger, lines });
+                }
+                Err((line, error)) => {
+                    let line = line.to_string();
+                    let path = [&["clients", id][..], &tail, &[&line]].concat();
+                    self.wrong(&path, error.at, error.message);
+                }
+            }
+        }
+        (tasks, locals)
+    }
+
+    fn invariant(&mut self, names: &Names) -> Option<Expr> {
+        let text = self.scenario.invariant.as_ref()?;
+        let mut variables = names.cells.clone();
+        variables.push("done".into());
+        let mut scanner = Scanner::new(text);
+        let parsed = Expr::parse(&mut scanner, &variables).and_then(|e| scanner.end().map(|()| e));
+        match parsed {
+            Ok(expr) => Some(expr),
+            Err(error) => {
+                self.wrong(&["invariant"], error.at, error.message);
+                None
+            }
+        }
+    }
+
+    fn edits(&mut self, texts: &[String], names: &Names) -> Vec<Edit> {
+        if texts.len() > MOST_EDITS {
+            self.wrong(&["edits"], 0, format!("expected at most {MOST_EDITS} edits"));
+            return Vec::new();
+        }
+        let ids: Vec<&str> = names.nodes.iter().map(|n| n.id.as_str()).collect();
+        let mut edits = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            match parse_edit(text, &ids) {
+                Ok(edit) => {
+                    self.check_edit(&edit, index, names);
+                    edits.push(edit);
+                }
+                Err(error) => self.wrong(&["edits", &index.to_string()], error.at, error.message),
+            }
+        }
+        edits
+    }
+
+    /// What the grammar alone cannot see: pauses before a word need a program.
+    fn check_edit(&mut self, edit: &Edit, index: usize, names: &Names) {
+        let index = index.to_string();
+        if let Action::Pause(node, When::Before(word, _), _) = &edit.action {
+            let lane = names.find(node).map_or(usize::MAX, |p| usize::from(p.0));
+            let main = names.programs.get(lane).and_then(|p| p.first());
+            let first_word = |l: &String| l.split_whitespace().next() == Some(word);
+            if !main.is_some_and(|lines| lines.iter().any(first_word)) {
+                let message = format!("the main program of `{node}` has no line `{word}`");
+                self.wrong(&["edits", &index], 0, message);
+            }
+        }
+    }
+
+    /// Applies the settings that hold from the start; returns those that change later, in order.
+    fn set_from_start(
+        &mut self,
+        edits: &[Edit],
+        settings: &mut Settings,
+    ) -> Vec<(Micros, usize, Settings)> {
+        let mut later = Vec::new();
+        for (index, edit) in edits.iter().enumerate() {
+            let Action::Set(key, value, at) = &edit.action else {
+                continue;
+            };
+            let (path, offset) = (["edits", &index.to_string()].map(String::from), 0);
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            let mut scratch = settings.clone();
+            let set = if at.is_none() { settings.set(key, value) } else { scratch.set(key, value) };
+            if let Err(error) = set {
+                self.wrong(&path, offset, error.to_string());
+            }
+            if let Some(at) = at {
+                if FIXED.contains(&key.as_str()) {
+                    let message = format!("`{key}` holds for a whole run; write it without `at`");
+                    self.wrong(&path, offset, message);
+                }
+                later.push((*at, index, key, value));
+            }
+        }
+        later.sort_by_key(|l| l.0);
+        let mut current = settings.clone();
+        let mut changes = Vec::new();
+        for (at, index, key, value) in later {
+            if current.set(key, value).is_ok() {
+                changes.push((at, index, current.clone()));
+            }
+        }
+        changes
+    }
+
+    fn procs(
+        &mut self,
+        system: &dyn System,
+        settings: &Settings,
+        names: &Names,
+        vocabulary: &Vocabulary,
+        programs: &Programs,
+        initial: &[(CellId, i64)],
+    ) -> Vec<ProcPlan<Locks>> {
+        let services: Vec<ProcId> = names.of_kind(NodeKind::Service).collect();
+        let mut servers: BTreeMap<String, _> = system
+            .servers(settings, names.locks.len())
+            .into_iter()
+            .map(|(id, _, actor)| (id, actor))
+            .collect();
+        let mut procs = Vec::new();
+        for (index, node) in names.nodes.iter().enumerate() {
+            let mut start = Micros::ZERO;
+            let actor: Box<dyn sim::Actor<Locks>> = match node.kind {
+                NodeKind::Client => {
+                    let spec = &self.scenario.clients[&node.id];
+                    if let Some(text) = &spec.start {
+                        let path = ["clients", &node.id, "start"];
+                        start = self.span(&path, text).unwrap_or_default();
+                    }
+                    Box::new(Client::new(settings, system.client(settings, &services), vocabulary))
+                }
+                NodeKind::Service => match servers.remove(&node.id) {
+                    Some(actor) => actor,
+                    None => continue,
+                },
+                NodeKind::Resource => {
+                    let home = |c: &&(CellId, i64)| {
+                        usize::from(names.homes[usize::from(c.0.0)].0) == index
+                    };
+                    Box::new(Resource::new(settings, initial.iter().filter(home).copied()))
+                }
+            };
+            let (tasks, locals) = &programs[index];
+            procs.push(ProcPlan {
+                actor,
+                tasks: tasks.clone(),
+                locals: locals.locals.len(),
+                counters: locals.counters,
+                start,
+                clocks: Clocks::TRUE,
+            });
+        }
+        procs
+    }
+}
+
+fn any(programs: &Programs, is: impl Fn(&Op) -> bool) -> bool {
+    programs.iter().flat_map(|p| p.0.iter()).flat_map(|t| &t.lines).any(|l| match &l.instr {
+        Instr::Call(op) => is(op),
+        _ => false,
+    })
+}
+
+/// `Client A` for `client-a`.
+fn label_of(id: &str) -> String {
+    let mut label = String::new();
+    for (index, word) in id.split('-').enumerate() {
+        let mut chars = word.chars();
+        let Some(first) = chars.next() else { continue };
+        if index > 0 {
+            label.push(' ');
+        }
+        if index == 0 || word.len() == 1 {
+            label.extend(first.to_uppercase());
+        } else {
+            label.push(first);
+        }
+        label.push_str(chars.as_str());
+    }
+    label
+}
+
+/// Puts the edits where the simulator looks for them. Names were checked before.
+fn place_edits(
+    plan: &mut Plan<Locks>,
+    names: &Names,
+    edits: &[Edit],
+    settings: Vec<(Micros, usize, Settings)>,
+) {
+    let id = |name: &str| names.find(name).unwrap_or(ProcId(0));
+    let both = |pairs: Vec<(&str, &str)>| pairs.into_iter().map(|(a, b)| (id(a), id(b))).collect();
+    for (index, edit) in edits.iter().enumerate() {
+        let mut fault = |at: &Micros, fault| plan.faults.push((*at, fault, index));
+        match &edit.action {
+            Action::Pause(node, When::At(at), span) => fault(at, Fault::Pause(id(node), *span)),
+            Action::Pause(node, When::Before(word, n), span) => {
+                plan.stops.push((id(node), word.clone(), *n, *span, index));
+            }
+            Action::Cut(ways, at, span) => fault(at, Fault::Cut(both(ways.pairs()), *span)),
+            Action::Heal(ways, at) => fault(at, Fault::Heal(both(ways.pairs()))),
+            Action::Crash(node, at) => fault(at, Fault::Crash(id(node), CrashKind::Kill)),
+            Action::Restart(node, at) => fault(at, Fault::Restart(id(node))),
+            Action::Drop(from, to, n) => {
+                plan.message_faults.push((id(from), id(to), *n, MessageFault::Drop, index));
+            }
+            Action::Delay(from, to, n, span) => {
+                plan.message_faults.push((id(from), id(to), *n, MessageFault::Delay(*span), index));
+            }
+            Action::Set(..) => {}
+        }
+    }
+    for (at, index, settings) in settings {
+        plan.faults.push((at, Fault::Set(Rc::new(settings)), index));
+    }
+}

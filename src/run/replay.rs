@@ -1,0 +1,108 @@
+//! A finished run, its judgement and its keyframes.
+
+use std::rc::Rc;
+
+use super::address::Names;
+use super::kind;
+use super::plan::Compiled;
+use crate::judge::{Judgement, judge};
+use crate::sim::{Discard, EventId, Micros, Record, World};
+use crate::systems::Locks;
+
+/// How many events lie between two keyframes: seeking replays at most about so many.
+pub const KEYFRAME_EVERY: u32 = 256;
+
+/// A run from its beginning to its end.
+#[derive(Debug)]
+pub struct Run {
+    /// What was run.
+    pub compiled: Compiled,
+    /// What happened.
+    pub record: Record<Locks>,
+    /// What the judge says of it.
+    pub judgement: Judgement,
+    /// The moment of the end.
+    pub end: Micros,
+    /// Indices of edits that found no occasion.
+    pub unused_edits: Vec<usize>,
+    keyframes: Vec<World<Locks>>,
+}
+
+impl Run {
+    /// Runs a compiled scenario to its end and judges it.
+    pub fn of(compiled: Compiled) -> Run {
+        let mut world = World::new(compiled.plan.clone());
+        let mut record = Record::default();
+        let mut keyframes = vec![world.clone()];
+        let mut next = KEYFRAME_EVERY;
+        while world.step(&mut record) {
+            if world.events() >= next {
+                keyframes.push(world.clone());
+                next = world.events() + KEYFRAME_EVERY;
+            }
+        }
+        let end = world.now();
+        let judgement = judge(&record.events, &compiled.setup, end);
+        let used = world.used_edits();
+        let is_set =
+            |i: usize| matches!(compiled.edits[i].action, super::edit::Action::Set(_, _, None));
+        let unused_edits = (0..used.len()).filter(|i| !used[*i] && !is_set(*i)).collect();
+        Run { compiled, record, judgement, end, unused_edits, keyframes }
+    }
+
+    /// What everything is called.
+    pub fn names(&self) -> &Rc<Names> {
+        &self.compiled.names
+    }
+
+    /// The world after this event and whatever happened in the same step.
+    ///
+    /// A step is everything that one arrival, timer or edit brings about in one instant.
+    pub fn world_at(&self, event: EventId) -> World<Locks> {
+        let wanted = event.0 + 1;
+        let index = self.keyframes.partition_point(|k| k.events() < wanted);
+        let before = index.saturating_sub(1);
+        let mut world = match self.keyframes.get(index) {
+            Some(exact) if exact.events() == wanted => return exact.clone(),
+            _ => self.keyframes[before].clone(),
+        };
+        while world.events() < wanted && world.step(&mut Discard) {}
+        world
+    }
+
+    /// A 64-bit FNV-1a hash over time, node, kind, message, token and causes of every event.
+    ///
+    /// Words are not in it: a sentence can be mended without making old links wrong.
+    pub fn hash(&self) -> u64 {
+        let mut hash = Fnv::new();
+        for event in &self.record.events {
+            hash.number(event.at.0);
+            hash.number(u64::from(event.node.0));
+            hash.bytes(kind::kind(event).as_bytes());
+            hash.number(event.message().map_or(u64::MAX, |m| u64::from(m.0)));
+            hash.number(kind::token(&self.record, event).map_or(u64::MAX, |t| t.0));
+            for cause in event.causes.iter() {
+                hash.number(u64::from(cause.0));
+            }
+        }
+        hash.0
+    }
+}
+
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Fnv {
+        Fnv(0xCBF2_9CE4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+}

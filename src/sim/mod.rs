@@ -1,0 +1,26 @@
+//! The simulator: time, event queue, clocks, streams, processes, programs, faults.
+//!
+//! It never knows what a lock is. A [`Domain`] says what messages carry, what actors note about
+//! themselves and which words their programs have; [`World`] runs it. The same world, faults and
+//! seed give the same [`Event`]s, natively and in the browser, byte for byte.
+
+mod expr;
+mod program;
+mod record;
+mod rng;
+mod text;
+mod time;
+mod wire;
+mod world;
+
+pub use expr::{Binary, Expr};
+pub use program::{Instr, Line, MOST_LINES, Names, Outcome, Pc, Task, Trigger, parse};
+pub use record::{Causes, Discard, Event, EventId, MessageInfo, MsgId, Record, Sink, What};
+pub use rng::{Purpose, keyed, up_to};
+pub use text::{LineError, Scanner, Token, list};
+pub use time::{Clock, ClockKind, Clocks, Local, Micros, Ratio};
+pub use wire::{ConnId, MessageFault};
+pub use world::{
+    Actor, CrashKind, Cx, Disk, Domain, Fault, Flow, MOST_EVENTS, Plan, ProcId, ProcPlan,
+    TaskState, TimerId, Waiting, World,
+};

@@ -1,0 +1,201 @@
+//! The simulated systems: lock services, the client library in front of them, the protected resource.
+//!
+//! A system adds its own file and one line in [`Registry::standard`]. It describes itself in the
+//! closed set of [`Fact`]s and testifies in the closed set of [`Testimony`], so that diagram,
+//! inspector and judge need not know it.
+
+mod client;
+mod lease;
+mod resource;
+mod settings;
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::rc::Rc;
+
+pub use client::{Client, Desk, LockClient, NO_TASK, Op, Requests, link_writes, parse_word};
+pub use lease::Lease;
+pub use resource::Resource;
+pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
+
+use crate::judge::{CellId, LockId, Testimony, Token};
+use crate::sim::{Actor, Domain, LineError, Micros, ProcId, Scanner};
+
+/// The domain of locks: what the simulator runs here.
+#[derive(Clone, Copy, Debug)]
+pub struct Locks;
+
+impl Domain for Locks {
+    type Note = Testimony;
+    type Body = Body;
+    type Op = Op;
+    type Fact = Fact;
+    type Settings = Settings;
+
+    fn verb(op: &Op) -> &'static str {
+        op.verb()
+    }
+}
+
+/// What a message carries: a name, the request it belongs to, the token where it has one, and the
+/// system's own typed content.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// The protocol's word for it.
+    pub name: &'static str,
+    /// The number that a reply shares with its request.
+    pub request: u64,
+    /// The token it carries, for the eye.
+    pub token: Option<Token>,
+    content: Rc<dyn Content>,
+}
+
+/// Typed content of a message; every `'static` type that can be shown is one.
+pub trait Content: Any + Debug {}
+impl<T: Any + Debug> Content for T {}
+
+impl Body {
+    /// A message with this content.
+    pub fn new(name: &'static str, request: u64, content: impl Content) -> Body {
+        Body { name, request, token: None, content: Rc::new(content) }
+    }
+
+    /// The same message with a token to show.
+    #[must_use]
+    pub fn with_token(self, token: Option<Token>) -> Body {
+        Body { token, ..self }
+    }
+
+    /// The content, if it is of this type.
+    pub fn get<T: Content>(&self) -> Option<&T> {
+        let content: &dyn Any = self.content.as_ref();
+        content.downcast_ref()
+    }
+}
+
+/// A piece of a fact; whoever shows it puts names to ids.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Piece {
+    Word(&'static str),
+    Lock(LockId),
+    Client(ProcId),
+    Cell(CellId),
+    Token(Token),
+    Number(i64),
+    Span(Micros),
+    Moment(Micros),
+}
+
+/// What a system shows of its state: a closed set, so that every picture can draw every system.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "each variant says what its fields are")]
+pub enum Fact {
+    /// A line of a table.
+    Row { key: Vec<Piece>, value: Vec<Piece> },
+    /// A number between 0 and a maximum.
+    Gauge { label: &'static str, value: u64, most: u64 },
+    /// A deadline that drains: the moment and the whole span, in true time.
+    Ring { lock: LockId, until: Micros, span: Micros },
+    /// `m` of `n`, each with its answer: yes, no, or none yet.
+    Ticks { label: &'static str, answers: Vec<Option<bool>> },
+    /// Who waits, in order.
+    Queue { lock: LockId, waiting: Vec<ProcId> },
+    /// One waits for something of another.
+    Watch { watcher: ProcId, of: ProcId },
+    /// A clock that does not show true time, with the difference in microseconds.
+    Clock { ahead_us: i64 },
+}
+
+/// A lock service's servers and its client library, by name.
+pub trait System: Sync {
+    /// The name that scenarios use.
+    fn name(&self) -> &'static str;
+    /// One sentence for the schema.
+    fn about(&self) -> &'static str;
+    /// What the field calls its token: `generation`, `zxid`, `revision`.
+    fn token_word(&self) -> &'static str;
+    /// What can be set beside the [`COMMON`] settings.
+    fn settings(&self) -> &'static [Spec];
+    /// Its servers: id, label, actor.
+    fn servers(
+        &self,
+        settings: &Settings,
+        locks: usize,
+    ) -> Vec<(String, String, Box<dyn Actor<Locks>>)>;
+    /// What a client process uses to talk to these servers.
+    fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient>;
+}
+
+/// The systems there are.
+#[derive(Clone)]
+pub struct Registry {
+    systems: Vec<&'static dyn System>,
+}
+
+impl Registry {
+    /// All systems of this edition: one line each.
+    pub fn standard() -> Registry {
+        Registry { systems: vec![&Lease] }
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub fn with(mut self, system: &'static dyn System) -> Registry {
+        self.systems.push(system);
+        self
+    }
+
+    /// The system with this name.
+    pub fn find(&self, name: &str) -> Option<&'static dyn System> {
+        self.systems.iter().copied().find(|s| s.name() == name)
+    }
+
+    /// All systems, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn System> + '_ {
+        self.systems.iter().copied()
+    }
+}
+
+/// Names of a scenario that programs refer to.
+#[derive(Clone, Default, Debug)]
+pub struct Vocabulary {
+    /// Locks, by [`LockId`].
+    pub locks: Vec<String>,
+    /// Cells, by [`CellId`].
+    pub cells: Vec<String>,
+    /// The lock that guards each cell.
+    pub guards: Vec<LockId>,
+    /// The resource that holds each cell: its lane.
+    pub homes: Vec<ProcId>,
+    /// Jobs, collected while programs are read.
+    pub jobs: Vec<String>,
+}
+
+impl Vocabulary {
+    /// Reads the name of a lock.
+    ///
+    /// # Errors
+    /// A name that does not exist, with those that do.
+    pub fn lock(&self, s: &mut Scanner<'_>) -> Result<LockId, LineError> {
+        lookup(s, &self.locks, "lock").map(|i| LockId(i as u16))
+    }
+
+    /// Reads the name of a cell.
+    ///
+    /// # Errors
+    /// A name that does not exist, with those that do.
+    pub fn cell(&self, s: &mut Scanner<'_>) -> Result<CellId, LineError> {
+        lookup(s, &self.cells, "cell").map(|i| CellId(i as u16))
+    }
+}
+
+fn lookup(s: &mut Scanner<'_>, names: &[String], what: &str) -> Result<usize, LineError> {
+    let token = s.peek().ok_or_else(|| s.expected(&format!("the name of a {what}")))?;
+    let place = names.iter().position(|n| n == token.text).ok_or_else(|| {
+        let known = crate::sim::list(names.iter().map(String::as_str));
+        s.wrong(token, format!("no {what} `{}`; the {what}s are {known}", token.text))
+    })?;
+    s.take(what)?;
+    Ok(place)
+}

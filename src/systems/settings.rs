@@ -1,0 +1,225 @@
+//! What a scenario can set, with its default, its kind and one sentence of documentation.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::sim::{Micros, list};
+
+/// What values a setting takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `250ms`, `3s`.
+    Span,
+    /// A whole number, not negative.
+    Number,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+/// A setting: its key, what it takes, its default, what it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spec {
+    /// The dotted key.
+    pub key: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// As one would write it.
+    pub default: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+/// Settings that every system has: links, clients, the resource.
+pub const COMMON: &[Spec] = &[
+    Spec {
+        key: "link.delay",
+        kind: Kind::Span,
+        default: "50ms",
+        about: "How long a message travels at least, one way.",
+    },
+    Spec {
+        key: "link.jitter",
+        kind: Kind::Span,
+        default: "0s",
+        about: "The most that a message takes beyond that, drawn from the seed for each message.",
+    },
+    Spec {
+        key: "request.timeout",
+        kind: Kind::Span,
+        default: "2s",
+        about: "How long a client waits for an answer to anything but a queued acquire.",
+    },
+    Spec {
+        key: "acquire.wait",
+        kind: Kind::Choice(&["queue", "retry"]),
+        default: "queue",
+        about: "What a client does while another holds the lock: wait at the service, or ask again.",
+    },
+    Spec {
+        key: "acquire.retry",
+        kind: Kind::Span,
+        default: "1s",
+        about: "How long a refused client waits before it asks again.",
+    },
+    Spec {
+        key: "resume.order",
+        kind: Kind::Choice(&["program-first", "timers-first"]),
+        default: "program-first",
+        about: "What a process does first when a pause ends.",
+    },
+    Spec {
+        key: "resource.check",
+        kind: Kind::Choice(&["none", "token", "token-once", "version"]),
+        default: "none",
+        about: "What the resource checks: nothing; token >= the highest seen; token > the highest \
+                seen; that the cell is still at the version which the writer read.",
+    },
+    Spec {
+        key: "resource.reads",
+        kind: Kind::Choice(&["plain", "token"]),
+        default: "plain",
+        about: "Whether reads carry the token too, and raise the resource's mark.",
+    },
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Value {
+    Span(Micros),
+    Number(u64),
+    Word(&'static str),
+}
+
+/// What is wrong with a setting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SettingsError {
+    /// There is no such key; the message lists those that exist.
+    Key(String),
+    /// The value is not of the key's kind.
+    Value(String),
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (SettingsError::Key(message) | SettingsError::Value(message)) = self;
+        f.write_str(message)
+    }
+}
+
+/// The values of all settings of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    specs: Vec<Spec>,
+    values: BTreeMap<&'static str, Value>,
+}
+
+impl Settings {
+    /// Defaults of the common settings and these.
+    pub fn defaults(own: &[Spec]) -> Settings {
+        let mut settings = Settings { specs: [COMMON, own].concat(), values: BTreeMap::new() };
+        for spec in settings.specs.clone() {
+            // A default that does not fit its own kind is caught by the test below.
+            if let Ok(value) = read(&spec, spec.default) {
+                settings.values.insert(spec.key, value);
+            }
+        }
+        settings
+    }
+
+    /// Sets one value from its text.
+    ///
+    /// # Errors
+    /// An unknown key lists all keys; a value that does not fit says what would.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), SettingsError> {
+        let Some(spec) = self.specs.iter().find(|s| s.key == key) else {
+            let known = list(self.specs.iter().map(|s| s.key));
+            return Err(SettingsError::Key(format!(
+                "no setting `{key}`; the settings are {known}"
+            )));
+        };
+        let value = read(spec, text).map_err(|wanted| {
+            SettingsError::Value(format!("found `{text}` for {key}, expected {wanted}"))
+        })?;
+        self.values.insert(spec.key, value);
+        Ok(())
+    }
+
+    /// All specs, in the order of the documentation.
+    pub fn specs(&self) -> &[Spec] {
+        &self.specs
+    }
+
+    /// A value as one would write it.
+    pub fn text(&self, key: &str) -> String {
+        match self.values.get(key) {
+            Some(Value::Span(span)) => span.to_string(),
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Word(word)) => (*word).to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// A span; zero for a key that is none.
+    pub fn span(&self, key: &str) -> Micros {
+        match self.values.get(key) {
+            Some(Value::Span(span)) => *span,
+            _ => Micros::ZERO,
+        }
+    }
+
+    /// A number; zero for a key that is none.
+    pub fn number(&self, key: &str) -> u64 {
+        match self.values.get(key) {
+            Some(Value::Number(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    /// A word; empty for a key that is none.
+    pub fn word(&self, key: &str) -> &'static str {
+        match self.values.get(key) {
+            Some(Value::Word(word)) => word,
+            _ => "",
+        }
+    }
+}
+
+fn read(spec: &Spec, text: &str) -> Result<Value, String> {
+    match spec.kind {
+        Kind::Span => Micros::parse(text)
+            .map(Value::Span)
+            .ok_or_else(|| "a duration such as `250ms` or `10s`, not negative".to_string()),
+        Kind::Number => {
+            text.parse().map(Value::Number).map_err(|_| "a whole number, not negative".to_string())
+        }
+        Kind::Choice(words) => words
+            .iter()
+            .find(|w| **w == text)
+            .map(|w| Value::Word(w))
+            .ok_or_else(|| format!("one of {}", list(words.iter().copied()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_fits_its_own_kind_and_every_sentence_ends() {
+        for system in crate::systems::Registry::standard().iter() {
+            for spec in COMMON.iter().chain(system.settings()) {
+                assert!(read(spec, spec.default).is_ok(), "{}", spec.key);
+                assert!(spec.about.ends_with('.'), "{}", spec.key);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_setting_lists_them_all() {
+        let mut settings = Settings::defaults(&[]);
+        let error = settings.set("resource.chek", "none").unwrap_err().to_string();
+        assert!(COMMON.iter().all(|s| error.contains(s.key)), "{error}");
+        let error = settings.set("resource.check", "maybe").unwrap_err().to_string();
+        assert!(error.contains("`token-once`"), "{error}");
+        assert!(settings.set("link.delay", "-1s").is_err());
+    }
+}
