@@ -190,7 +190,8 @@ globalThis.lockscopePanic = (message) => {
   dialog.setAttribute("role", "alertdialog");
   dialog.setAttribute("aria-labelledby", "panic-title");
   dialog.setAttribute("aria-describedby", "panic-words");
-  // What lies behind is dead, so Escape must not uncover it.
+  // What lies behind is dead, so Escape must not uncover it; browsers that do not know the attribute ask by `cancel`.
+  dialog.setAttribute("closedby", "none");
   dialog.addEventListener("cancel", (event) => event.preventDefault());
   document.body.append(dialog);
   dialog.showModal();

@@ -50,7 +50,7 @@ const broken = (response) => response.writeHead(200, { "Content-Type": "applicat
 for (const [what, ending, answer, words] of [
   ["a missing program", ".wasm", missing, /could not be loaded \(404/],
   ["a broken program", ".wasm", broken, /could not start it/],
-  ["missing bindings", ".js", missing, /could not be loaded/],
+  ["a missing module of bindings", ".js", missing, /could not be loaded/],
 ]) {
   test(`${what} is explained, with a button to try again`, page(async ({ open, trouble, t }) => {
     const tab = await onBrokenServer(t, open, ending, answer);
@@ -97,8 +97,11 @@ test("a panic covers the page with a report to copy and a way back", page(async 
   assert.match(report, /Build: [0-9a-f]{16}/);
   assert.match(report, /Browser: .*Chrome/);
 
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("Escape");
   await tab.evaluate(() => globalThis.lockscopePanic("a second one"));
   assert.equal(await tab.getByRole("alertdialog").count(), 1);
+  assert.equal(await dialog.isVisible(), true);
 
   await dialog.getByRole("button", { name: "Start over" }).click();
   await heading(tab).waitFor();

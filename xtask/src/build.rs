@@ -15,9 +15,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 /// Runs the subcommand.
 pub fn command(arguments: &[String]) -> Result<(), Failure> {
     if let Some(argument) = arguments.first() {
-        return Err(Failure::Usage(format!(
-            "build takes no arguments, but got \"{argument}\"."
-        )));
+        return Err(Failure::Usage(format!("build takes no arguments, but got \"{argument}\".")));
     }
     Ok(build(Profile::Release, &dist())?)
 }
@@ -34,11 +32,7 @@ pub fn build(profile: Profile, folder: &Path) -> Result<(), String> {
     if profile == Profile::Release {
         print!("{}", sizes::table(&files));
     }
-    println!(
-        "Wrote {} in {}.",
-        folder.display(),
-        seconds(start.elapsed())
-    );
+    println!("Wrote {} in {}.", folder.display(), seconds(start.elapsed()));
     Ok(())
 }
 
@@ -60,10 +54,7 @@ pub fn read_folder(folder: &Path, prefix: &str, files: &mut Files) -> Result<(),
     for entry in fs::read_dir(folder).map_err(about(folder))? {
         let path = entry.map_err(about(folder))?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            return Err(format!(
-                "{}: the name of this file is not UTF-8.",
-                path.display()
-            ));
+            return Err(format!("{}: the name of this file is not UTF-8.", path.display()));
         };
         if path.is_dir() {
             read_folder(&path, &format!("{prefix}{name}/"), files)?;

@@ -53,10 +53,7 @@ fn converse(stream: &TcpStream, folder: &Path) -> io::Result<()> {
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let reply = match method {
         "GET" | "HEAD" => answer(target, folder),
-        _ => Reply::plain(
-            "405 Method Not Allowed",
-            "Only GET and HEAD are answered here.",
-        ),
+        _ => Reply::plain("405 Method Not Allowed", "Only GET and HEAD are answered here."),
     };
     reply.send(stream, method != "HEAD")
 }
@@ -91,11 +88,7 @@ impl Reply {
     }
 
     fn send(&self, mut stream: &TcpStream, with_body: bool) -> io::Result<()> {
-        let Reply {
-            status,
-            content_type,
-            body,
-        } = self;
+        let Reply { status, content_type, body } = self;
         let length = body.len();
         let mut message = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\
@@ -112,10 +105,7 @@ impl Reply {
 
 fn answer(target: &str, folder: &Path) -> Reply {
     let Some(relative) = path_of(target) else {
-        return Reply::plain(
-            "400 Bad Request",
-            "This address makes no sense to this server.",
-        );
+        return Reply::plain("400 Bad Request", "This address makes no sense to this server.");
     };
     let missing = || Reply::plain("404 Not Found", "There is no such file in the built page.");
     let mut path = folder.join(relative);
@@ -131,11 +121,7 @@ fn answer(target: &str, folder: &Path) -> Reply {
         .and_then(|folder| Ok(fs::canonicalize(&path)?.starts_with(folder)))
         .unwrap_or(false);
     match fs::read(&path) {
-        Ok(body) if inside => Reply {
-            status: "200 OK",
-            content_type: content_type(&path),
-            body,
-        },
+        Ok(body) if inside => Reply { status: "200 OK", content_type: content_type(&path), body },
         _ => missing(),
     }
 }
@@ -248,10 +234,7 @@ mod tests {
         assert!(page.ends_with("\r\n\r\n<h1>hello</h1>"), "{page}");
 
         let head = ask(address, "HEAD /app.wasm HTTP/1.1\r\nHost: x\r\n\r\n");
-        assert!(
-            head.contains("Content-Type: application/wasm\r\nContent-Length: 4\r\n"),
-            "{head}"
-        );
+        assert!(head.contains("Content-Type: application/wasm\r\nContent-Length: 4\r\n"), "{head}");
         assert!(head.ends_with("\r\n\r\n"), "{head}");
     }
 
@@ -283,9 +266,8 @@ mod tests {
     #[test]
     fn silent_connections_do_not_block_others() {
         let (address, _) = server("silence");
-        let silent: Vec<_> = (0..CONNECTIONS_MAX / 2)
-            .map(|_| TcpStream::connect(address))
-            .collect();
+        let silent: Vec<_> =
+            (0..CONNECTIONS_MAX / 2).map(|_| TcpStream::connect(address)).collect();
         let reply = ask(address, "GET / HTTP/1.1\r\n\r\n");
         assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
         drop(silent);

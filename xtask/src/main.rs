@@ -37,6 +37,8 @@ pub enum Failure {
     Usage(String),
     /// The work was tried and failed; exit code 1.
     Work(String),
+    /// As `Work`, but everything has been said, and nothing may follow the last line; exit code 1.
+    Told,
 }
 
 impl From<String> for Failure {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
             eprintln!("error: {message}");
             ExitCode::from(1)
         }
+        Err(Failure::Told) => ExitCode::from(1),
         Err(Failure::Usage(message)) => {
             eprintln!("error: {message}\n\n{}", help());
             ExitCode::from(2)

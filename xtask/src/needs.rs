@@ -63,17 +63,12 @@ pub fn wasm_opt() -> Result<PathBuf, String> {
 /// Makes sure of everything that the browser tests need; an error names all that is missing at once.
 pub fn browser_tests() -> Result<(), String> {
     let packages = node().and_then(|()| node_packages(&root().join("tests/browser")));
-    let missing: Vec<String> = [packages, chromium().map(|_| ())]
-        .into_iter()
-        .filter_map(Result::err)
-        .collect();
+    let missing: Vec<String> =
+        [packages, chromium().map(|_| ())].into_iter().filter_map(Result::err).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "the browser tests cannot run:\n  - {}",
-        missing.join("\n  - ")
-    ))
+    Err(format!("the browser tests cannot run:\n  - {}", missing.join("\n  - ")))
 }
 
 fn node() -> Result<(), String> {
@@ -94,10 +89,7 @@ fn node() -> Result<(), String> {
 }
 
 fn is_new_enough(version: &str) -> bool {
-    let mut numbers = version
-        .trim_start_matches('v')
-        .split('.')
-        .map(str::parse::<u32>);
+    let mut numbers = version.trim_start_matches('v').split('.').map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= NODE_MIN,
         _ => false,
@@ -116,9 +108,7 @@ fn node_packages(folder: &Path) -> Result<(), String> {
     println!("Installing the Node packages of {place}.");
     // No package of ours needs to run a script of its own to be installed.
     let mut command = npm();
-    command
-        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
-        .current_dir(folder);
+    command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
     run(&mut command).map_err(|error| {
         format!(
             "the Node packages of {place} could not be installed (is there a network?): {error}"
@@ -134,10 +124,7 @@ pub fn chromium() -> Result<PathBuf, String> {
         return if starts(&chosen) {
             Ok(chosen)
         } else {
-            Err(format!(
-                "the variable CHROMIUM names {}, which does not start.",
-                chosen.display()
-            ))
+            Err(format!("the variable CHROMIUM names {}, which does not start.", chosen.display()))
         };
     }
     if let Some(found) = find_chromium() {
@@ -165,9 +152,7 @@ fn install_chromium() -> Result<(), String> {
     // The two fonts make text as wide on a bare machine as on a developer's.
     let packages = ["chromium", "fonts-liberation", "fonts-dejavu-core"];
     let mut install = apt();
-    install
-        .args(["install", "--quiet", "--yes", "--no-install-recommends"])
-        .args(packages);
+    install.args(["install", "--quiet", "--yes", "--no-install-recommends"]).args(packages);
     run(&mut install)
 }
 
@@ -183,19 +168,15 @@ fn find_chromium() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
     // Joining an absolute path replaces the folder, so those two are looked at as they are.
-    let mut places = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let mut places =
+        names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     places.find(|place| place.is_file() && starts(place))
 }
 
 /// Some systems ship a stub under the browser's name that only tells where to get it.
 fn starts(browser: &Path) -> bool {
-    let status = program(browser)
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let status =
+        program(browser).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 

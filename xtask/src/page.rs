@@ -21,9 +21,8 @@ fn fill(template: &str, program: &Program, files: &Files) -> Result<String, Stri
     let mut html = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after
-            .split_once("}}")
-            .ok_or("index.html: a \"{{\" has no \"}}\" after it.")?;
+        let (name, after) =
+            after.split_once("}}").ok_or("index.html: a \"{{\" has no \"}}\" after it.")?;
         html.push_str(before);
         html.push_str(&value(name.trim(), program, files)?);
         rest = after;
@@ -38,17 +37,13 @@ fn value(name: &str, program: &Program, files: &Files) -> Result<String, String>
         "program.wasm" => Ok(program.wasm.clone()),
         // Content-Length counts compressed bytes, so the progress bar needs to be told.
         "program.bytes" => Ok(files.get(&program.wasm).map_or(0, Vec::len).to_string()),
-        "build" => Ok(content_hash(
-            files
-                .iter()
-                .flat_map(|(name, bytes)| [name.as_bytes(), bytes]),
-        )),
+        "build" => {
+            Ok(content_hash(files.iter().flat_map(|(name, bytes)| [name.as_bytes(), bytes])))
+        }
         // Files of static/ keep their names; the query tells caches that the content changed.
         _ => match files.get(name) {
             Some(bytes) => Ok(format!("{name}?v={}", content_hash([&bytes[..]]))),
-            None => Err(format!(
-                "index.html: nothing is known of \"{{{{{name}}}}}\"."
-            )),
+            None => Err(format!("index.html: nothing is known of \"{{{{{name}}}}}\".")),
         },
     }
 }
@@ -60,10 +55,7 @@ mod tests {
     use crate::wasm::Program;
 
     fn filled(template: &str) -> Result<String, String> {
-        let program = Program {
-            js: "p.js".into(),
-            wasm: "p.wasm".into(),
-        };
+        let program = Program { js: "p.js".into(), wasm: "p.wasm".into() };
         let files = Files::from([
             ("p.wasm".to_owned(), vec![0; 1234]),
             ("style.css".to_owned(), b"foobar".to_vec()),
@@ -73,24 +65,14 @@ mod tests {
 
     #[test]
     fn names_are_replaced_and_the_rest_is_kept() {
-        assert_eq!(
-            filled("a {{program.js}} {{ program.bytes }} b").unwrap(),
-            "a p.js 1234 b"
-        );
-        assert_eq!(
-            filled("{{style.css}}").unwrap(),
-            "style.css?v=85944171f73967e8"
-        );
+        assert_eq!(filled("a {{program.js}} {{ program.bytes }} b").unwrap(), "a p.js 1234 b");
+        assert_eq!(filled("{{style.css}}").unwrap(), "style.css?v=85944171f73967e8");
         assert_eq!(filled("nothing to do").unwrap(), "nothing to do");
     }
 
     #[test]
     fn an_unknown_or_unfinished_name_is_an_error() {
-        assert!(
-            filled("{{favicon.ico}}")
-                .unwrap_err()
-                .contains("{{favicon.ico}}")
-        );
+        assert!(filled("{{favicon.ico}}").unwrap_err().contains("{{favicon.ico}}"));
         assert!(filled("{{style.css").is_err());
     }
 }

@@ -22,10 +22,7 @@ pub fn table(files: &Files) -> String {
         text += &row(name, &kilobytes(bytes.len()), &kilobytes(gzip));
     }
     text += &row("together", &kilobytes(raw), &kilobytes(packed));
-    let lessons: Vec<_> = files
-        .iter()
-        .filter(|(name, _)| !is_of_start_page(name))
-        .collect();
+    let lessons: Vec<_> = files.iter().filter(|(name, _)| !is_of_start_page(name)).collect();
     if !lessons.is_empty() {
         let raw = lessons.iter().map(|(_, bytes)| bytes.len()).sum();
         let gzip = lessons.iter().map(|(_, bytes)| gzip_len(bytes)).sum();
@@ -33,15 +30,8 @@ pub fn table(files: &Files) -> String {
         text += &row(&name, &kilobytes(raw), &kilobytes(gzip));
     }
     let budget = kilobytes(START_PAGE_MAX_BYTES);
-    let verdict = if packed <= START_PAGE_MAX_BYTES {
-        "within"
-    } else {
-        "OVER"
-    };
-    let _ = writeln!(
-        text,
-        "The start page is {verdict} its budget of {budget} gzip."
-    );
+    let verdict = if packed <= START_PAGE_MAX_BYTES { "within" } else { "OVER" };
+    let _ = writeln!(text, "The start page is {verdict} its budget of {budget} gzip.");
     text
 }
 
@@ -79,15 +69,9 @@ mod tests {
             ("lessons/fencing.json".to_owned(), vec![b'c'; 9_000]),
         ]);
         let table = table(&files);
-        let together = table
-            .lines()
-            .find(|line| line.contains("together"))
-            .unwrap();
+        let together = table.lines().find(|line| line.contains("together")).unwrap();
         assert!(together.contains("3.5 kB"), "{table}");
-        assert!(
-            table.contains("1 more, each fetched when opened"),
-            "{table}"
-        );
+        assert!(table.contains("1 more, each fetched when opened"), "{table}");
         assert!(table.contains("within its budget of 350.0 kB"), "{table}");
     }
 }

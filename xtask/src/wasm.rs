@@ -40,12 +40,8 @@ pub fn program(profile: Profile, files: &mut Files) -> Result<Program, String> {
     println!("Compiled in {}.", seconds(start.elapsed()));
 
     let mut made = bind(profile, &compiled)?;
-    let wasm = made
-        .remove("lockscope_bg.wasm")
-        .ok_or("wasm-bindgen wrote no wasm file.")?;
-    let js = made
-        .remove("lockscope.js")
-        .ok_or("wasm-bindgen wrote no JavaScript file.")?;
+    let wasm = made.remove("lockscope_bg.wasm").ok_or("wasm-bindgen wrote no wasm file.")?;
+    let js = made.remove("lockscope.js").ok_or("wasm-bindgen wrote no JavaScript file.")?;
     // What is left are snippets that crates bring along; the bindings import them by these very paths.
     files.append(&mut made);
 
@@ -66,11 +62,7 @@ pub fn program(profile: Profile, files: &mut Files) -> Result<Program, String> {
 fn compile(profile: Profile) -> Result<PathBuf, String> {
     let mut command = cargo();
     command.args(["build", "--package", "lockscope", "--bin", "lockscope"]);
-    command.args([
-        "--target",
-        needs::WASM_TARGET,
-        "--message-format=json-render-diagnostics",
-    ]);
+    command.args(["--target", needs::WASM_TARGET, "--message-format=json-render-diagnostics"]);
     if profile == Profile::Release {
         command.arg("--release");
         hide_local_paths(&mut command);
@@ -91,20 +83,15 @@ fn compile(profile: Profile) -> Result<PathBuf, String> {
 /// home folder, and two people would get two different files from one commit.
 fn hide_local_paths(command: &mut Command) {
     let mut flags = vec![format!("--remap-path-prefix={}=.", root().display())];
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| {
-            let home = std::env::home_dir()?;
-            Some(home.join(".cargo"))
-        });
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
+        let home = std::env::home_dir()?;
+        Some(home.join(".cargo"))
+    });
     if let Some(home) = home {
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
     let flags = serde_json::Value::from(flags);
-    command.args([
-        "--config",
-        &format!("target.{}.rustflags={flags}", needs::WASM_TARGET),
-    ]);
+    command.args(["--config", &format!("target.{}.rustflags={flags}", needs::WASM_TARGET)]);
 }
 
 /// The wasm file that a line of cargo's messages announces, if it does.
@@ -115,9 +102,7 @@ fn module_of(line: &str) -> Option<PathBuf> {
     }
     let names = message["filenames"].as_array()?;
     let names = names.iter().filter_map(|name| name.as_str());
-    names
-        .map(PathBuf::from)
-        .find(|name| name.extension().is_some_and(|end| end == "wasm"))
+    names.map(PathBuf::from).find(|name| name.extension().is_some_and(|end| end == "wasm"))
 }
 
 /// Makes the bindings beside the compiled module and reads them back.
@@ -156,7 +141,7 @@ fn optimise(wasm: Vec<u8>, compiled: &Path) -> Result<Vec<u8>, String> {
     let script = match needs::wasm_opt() {
         Ok(script) => script,
         Err(reason) => {
-            println!("The program stays about a fifth larger than it could be: {reason}");
+            println!("The program stays a little larger than it could be: {reason}");
             return Ok(wasm);
         }
     };
@@ -169,12 +154,7 @@ fn optimise(wasm: Vec<u8>, compiled: &Path) -> Result<Vec<u8>, String> {
     let input = compiled.with_file_name("lockscope-input.wasm");
     fs::write(&input, &wasm).map_err(about(&input))?;
     let mut command = run_program("node");
-    command
-        .arg(script)
-        .arg(OPTIMISE)
-        .arg(&input)
-        .arg("-o")
-        .arg(&output);
+    command.arg(script).arg(OPTIMISE).arg(&input).arg("-o").arg(&output);
     crate::workspace::run(&mut command)?;
     let optimised = fs::read(&output).map_err(about(&output))?;
     println!("wasm-opt took {}.", seconds(start.elapsed()));
@@ -191,10 +171,7 @@ mod tests {
         let library = r#"{"reason":"compiler-artifact","target":{"name":"lockscope"},"filenames":["/t/liblockscope.rlib"]}"#;
         assert_eq!(module_of(ours).unwrap().to_str(), Some("/t/lockscope.wasm"));
         assert_eq!(module_of(library), None);
-        assert_eq!(
-            module_of(r#"{"reason":"build-finished","success":true}"#),
-            None
-        );
+        assert_eq!(module_of(r#"{"reason":"build-finished","success":true}"#), None);
         assert_eq!(module_of("not JSON"), None);
     }
 }

@@ -3,12 +3,19 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The root of the repository, wherever the command was called from.
 pub fn root() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask)
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        // Cargo says where it runs us from; what was true when we were compiled may be another
+        // checkout that shares the target directory.
+        let running = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let xtask = running.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+        xtask.parent().map(Path::to_owned).unwrap_or(xtask)
+    })
 }
 
 /// Where the finished page is written.
@@ -35,40 +42,27 @@ pub fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// Runs a command to its end with its output shown; an exit code other than 0 is an error.
 pub fn run(command: &mut Command) -> Result<(), String> {
-    let status = command
-        .status()
-        .map_err(|error| cannot_start(command, &error))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("`{}` failed ({status}).", shown(command)))
-    }
+    let status = command.status().map_err(|error| cannot_start(command, &error))?;
+    if status.success() { Ok(()) } else { Err(format!("`{}` failed ({status}).", shown(command))) }
 }
 
 /// Runs a command for what it prints on standard output; `None` if it cannot start or fails.
 pub fn ask(command: &mut Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Runs a command and hands over each line of its standard output as it comes; says whether it succeeded.
 pub fn run_lines(command: &mut Command, mut line: impl FnMut(&str)) -> Result<bool, String> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| cannot_start(command, &error))?;
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().map_err(|error| cannot_start(command, &error))?;
     if let Some(output) = child.stdout.take() {
         for bytes in BufReader::new(output).split(b'\n') {
             let bytes = bytes.map_err(|error| format!("`{}`: {error}.", shown(command)))?;
             line(String::from_utf8_lossy(&bytes).trim_end_matches('\r'));
         }
     }
-    let status = child
-        .wait()
-        .map_err(|error| format!("`{}`: {error}.", shown(command)))?;
+    let status = child.wait().map_err(|error| format!("`{}`: {error}.", shown(command)))?;
     Ok(status.success())
 }
 
