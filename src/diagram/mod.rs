@@ -1,1 +1,21 @@
-//! A run laid out as marks.
+//! A run laid out as marks: geometry only, in whole pixels.
+//!
+//! [`layout`] gives a [`Picture`] of lanes and [`Mark`]s. [`paths`] says what draws a mark, and
+//! [`Primitive::element`] which element of SVG that is: the page and the file of [`svg`] draw the
+//! very same.
+
+mod layout;
+mod mini;
+mod paint;
+pub mod palette;
+mod picture;
+mod svg;
+
+pub use layout::layout;
+pub use mini::{miniature, miniature_x};
+pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs, header, paths};
+pub use palette::Role;
+pub use picture::{
+    Anchor, Area, Fate, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,
+};
+pub use svg::svg;

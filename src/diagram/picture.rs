@@ -1,0 +1,300 @@
+//! What a laid-out run is: lanes, marks, and the map between time and height.
+
+use super::palette::Role;
+use crate::run::NodeKind;
+use crate::sim::{EventId, Micros, MsgId, ProcId};
+
+/// How large text and signs are.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Scale {
+    /// For a reader before a screen: the smallest text is 12 px.
+    #[default]
+    Page,
+    /// For a room before a wall: the smallest text is 20 px.
+    Wall,
+}
+
+/// What a layout may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// The width of the picture in pixels; a narrower one than the lanes need becomes wider.
+    pub width: i32,
+    /// How large text and signs are.
+    pub scale: Scale,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout { width: 800, scale: Scale::Page }
+    }
+}
+
+/// A place in a picture, in pixels.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Point {
+    /// From the left.
+    pub x: i32,
+    /// From the top.
+    pub y: i32,
+}
+
+/// A box in a picture, in pixels.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Area {
+    /// Its left edge.
+    pub left: i32,
+    /// Its top edge.
+    pub top: i32,
+    /// Its right edge.
+    pub right: i32,
+    /// Its bottom edge.
+    pub bottom: i32,
+}
+
+impl Area {
+    /// Whether two boxes share more than an edge.
+    pub fn meets(&self, other: &Area) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+}
+
+/// The line under a lane's name, from one moment on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Saying {
+    /// From when.
+    pub from: Micros,
+    /// The event that made it so.
+    pub event: EventId,
+    /// `holds 42`, `42 → B`, `highest seen 42`.
+    pub text: String,
+}
+
+/// A lane: a node's header box and its lifeline.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lane {
+    /// Whose.
+    pub node: ProcId,
+    /// What it is.
+    pub kind: NodeKind,
+    /// Where its lifeline runs.
+    pub x: i32,
+    /// The header box.
+    pub header: Area,
+    /// Its name.
+    pub label: String,
+    /// What stands under the name, in the order of time.
+    pub sayings: Vec<Saying>,
+}
+
+impl Lane {
+    /// What stands under the name at that moment.
+    pub fn saying(&self, at: Micros) -> &str {
+        let next = self.sayings.partition_point(|s| s.from <= at);
+        let last = next.checked_sub(1).and_then(|i| self.sayings.get(i));
+        last.map_or("", |s| s.text.as_str())
+    }
+}
+
+/// How a line of text stands to its point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Anchor {
+    /// It begins there.
+    Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
+    End,
+}
+
+/// A run of words at a place; `y` is the baseline.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words {
+    /// What it says.
+    pub text: String,
+    /// The point that it is anchored to, on its baseline.
+    pub at: Point,
+    /// How it stands to that point.
+    pub anchor: Anchor,
+    /// The size of the letters, in pixels.
+    pub size: i32,
+    /// Heavier than its surroundings.
+    pub strong: bool,
+    /// Figures in a column: a fixed width.
+    pub mono: bool,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It arrives.
+    Arrives,
+    /// It is lost on its way.
+    Lost,
+    /// It is still on its way when the run ends.
+    Open,
+}
+
+/// The drawing of a mark. Closed: the page and the file draw every case through [`super::paths`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "each variant says what its fields are")]
+pub enum Shape {
+    /// A stretch of a lifeline; dashed while its process is dead.
+    Lifeline { x: i32, top: i32, bottom: i32, dashed: bool },
+    /// A moment on the time axis.
+    Tick { left: i32, right: i32, y: i32 },
+    /// Elided time: two wavy lines across each lane at these places.
+    Fold { xs: Vec<i32>, y: i32 },
+    /// Two or more believers: a band behind the lanes, with dotted edges and a bracket.
+    Band { area: Area },
+    /// A client believes: an outlined, hatched bar.
+    Belief { area: Area },
+    /// The service says so: a solid bar.
+    Truth { area: Area },
+    /// Where a promise ends: a tick beside the bars.
+    PromiseEnd { left: i32, right: i32, y: i32 },
+    /// Where a truth ends by time: a flat cap with an hourglass at its right end.
+    Expiry { left: i32, right: i32, y: i32 },
+    /// A contender waits: a dotted outline.
+    Waiting { area: Area },
+    /// A paused span: a ladder on the lifeline.
+    Ladder { x: i32, top: i32, bottom: i32 },
+    /// The sign at both ends of a pause.
+    PauseSign { at: Point },
+    /// A message. For the moving layer: when it left and arrived, and between which points. `label`
+    /// and plate are marks of their own. A lost one ends half-way, at its cross.
+    Message {
+        id: MsgId,
+        tail: Point,
+        head: Point,
+        sent: Micros,
+        arrives: Option<Micros>,
+        fate: Fate,
+    },
+    /// A message is held at this point until the way heals.
+    Held { at: Point },
+    /// A token in a rounded plate, centred there.
+    Plate { at: Point, text: String, size: i32 },
+    /// Words.
+    Words(Words),
+    /// The resource accepts a write: a filled square with a tick.
+    Accepted { at: Point },
+    /// It accepts a write that came late and did no harm: the same square, outlined and hatched.
+    StaleAccepted { at: Point },
+    /// It refuses an operation: an octagon with a shield and a slash.
+    Rejected { at: Point },
+    /// Harm: a starburst with an exclamation mark.
+    Corruption { at: Point },
+    /// A section ended with a part of its writes: a torn square.
+    Torn { at: Point },
+    /// A process dies: lightning across its lifeline.
+    Crash { at: Point },
+    /// A dead process starts again: a turning arrow.
+    Restart { at: Point },
+    /// The way between two lanes is cut: a jagged line from one moment to another.
+    Cut { x: i32, top: i32, bottom: i32 },
+    /// A way is whole again.
+    Heal { at: Point },
+    /// Something changed that has no sign of its own: a small diamond.
+    Notice { at: Point },
+}
+
+/// One mark of a picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The event that it shows. Every event has a sentence.
+    pub event: EventId,
+    /// What it means.
+    pub role: Role,
+    /// What it looks like.
+    pub shape: Shape,
+    /// The first moment at which it is visible.
+    pub from: Micros,
+    /// The end of its span, where it has one.
+    pub until: Option<Micros>,
+    /// The box that it lies in.
+    pub bounds: Area,
+}
+
+impl Mark {
+    /// Whether it grows while time passes: the page clips it at the play head. The others appear
+    /// whole at [`Mark::from`].
+    pub fn grows(&self) -> bool {
+        matches!(
+            self.shape,
+            Shape::Lifeline { .. }
+                | Shape::Band { .. }
+                | Shape::Belief { .. }
+                | Shape::Truth { .. }
+                | Shape::Waiting { .. }
+                | Shape::Ladder { .. }
+                | Shape::Message { .. }
+                | Shape::Cut { .. }
+        )
+    }
+}
+
+/// A point of the map between time and height; between two of them it is linear.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Knot {
+    /// The moment.
+    pub at: Micros,
+    /// Its height.
+    pub y: i32,
+}
+
+/// A run, laid out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Picture {
+    /// Its width.
+    pub width: i32,
+    /// Its height, header included.
+    pub height: i32,
+    /// How much of the height the header takes; lifelines begin there.
+    pub header_height: i32,
+    /// How large text and signs are.
+    pub scale: Scale,
+    /// The lanes, from left to right.
+    pub lanes: Vec<Lane>,
+    /// The marks, in the order of their tops.
+    pub marks: Vec<Mark>,
+    /// The map between time and height, from the start of the run to its end.
+    pub knots: Vec<Knot>,
+}
+
+impl Picture {
+    /// The height at which a moment lies.
+    pub fn y_of(&self, at: Micros) -> i32 {
+        let next = self.knots.partition_point(|k| k.at <= at);
+        let Some(after) = self.knots.get(next) else {
+            return self.knots.last().map_or(self.header_height, |k| k.y);
+        };
+        let Some(before) = next.checked_sub(1).and_then(|i| self.knots.get(i)) else {
+            return after.y;
+        };
+        let span = i128::from(after.at.0 - before.at.0);
+        let passed = i128::from(at.0 - before.at.0);
+        before.y + (i128::from(after.y - before.y) * passed / span.max(1)) as i32
+    }
+
+    /// The first moment that lies at a height; the inverse of [`Picture::y_of`] at every knot.
+    pub fn time_of(&self, y: i32) -> Micros {
+        let next = self.knots.partition_point(|k| k.y < y);
+        let Some(after) = self.knots.get(next) else {
+            return self.knots.last().map_or(Micros::ZERO, |k| k.at);
+        };
+        let Some(before) = next.checked_sub(1).and_then(|i| self.knots.get(i)) else {
+            return after.at;
+        };
+        let (rise, run) = (i128::from(after.y - before.y), i128::from(after.at.0 - before.at.0));
+        let passed = (run * i128::from(y - before.y) + rise - 1) / rise.max(1);
+        Micros(before.at.0 + passed as u64)
+    }
+
+    /// The marks that meet a stretch of height, in drawing order.
+    pub fn marks_between(&self, top: i32, bottom: i32) -> impl Iterator<Item = &Mark> + '_ {
+        self.marks.iter().filter(move |m| m.bounds.bottom >= top && m.bounds.top <= bottom)
+    }
+}
