@@ -1,6 +1,7 @@
 //! The event record: what happened, in order, and why. It lives beside the world.
 
 use super::time::{Micros, Ratio};
+use super::wire::ConnId;
 use super::world::{CrashKind, Domain, ProcId};
 
 /// The index of an event in its record.
@@ -125,6 +126,8 @@ pub struct MessageInfo<B> {
     pub from: ProcId,
     /// The receiver.
     pub to: ProcId,
+    /// The connection it went on; each direction of it is one FIFO stream.
+    pub conn: ConnId,
     /// Which send of that ordered pair, from 1: the number of `client-a>resource#1`.
     pub number: u32,
     /// Content.
@@ -141,8 +144,9 @@ pub struct MessageInfo<B> {
 pub trait Sink<D: Domain> {
     /// Takes the next event; ids count up from 0.
     fn event(&mut self, event: Event<D::Note>);
-    /// Takes the next message; ids count up from 0. Its sending is the next event.
-    fn message(&mut self, from: ProcId, to: ProcId, number: u32, body: &D::Body, sent: EventId);
+    /// Takes the next message, not yet delivered or lost; ids count up from 0. Its sending is the
+    /// next event.
+    fn message(&mut self, message: MessageInfo<D::Body>);
 }
 
 /// A sink that forgets: for seeking, where the record exists already.
@@ -151,7 +155,7 @@ pub struct Discard;
 
 impl<D: Domain> Sink<D> for Discard {
     fn event(&mut self, _: Event<D::Note>) {}
-    fn message(&mut self, _: ProcId, _: ProcId, _: u32, _: &D::Body, _: EventId) {}
+    fn message(&mut self, _: MessageInfo<D::Body>) {}
 }
 
 /// All events and messages of a run.
@@ -192,16 +196,7 @@ impl<D: Domain> Sink<D> for Record<D> {
         self.events.push(event);
     }
 
-    fn message(&mut self, from: ProcId, to: ProcId, number: u32, body: &D::Body, sent: EventId) {
-        let body = body.clone();
-        self.messages.push(MessageInfo {
-            from,
-            to,
-            number,
-            body,
-            sent,
-            delivered: None,
-            lost: None,
-        });
+    fn message(&mut self, message: MessageInfo<D::Body>) {
+        self.messages.push(message);
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use super::program::{Instr, Outcome, Pc, Task, Trigger};
-use super::record::{Causes, Event, EventId, MsgId, Sink, What};
+use super::record::{Causes, Event, EventId, MessageInfo, MsgId, Sink, What};
 use super::rng::{Purpose, keyed, up_to};
 use super::time::{ClockKind, Clocks, Local, Micros, Ratio};
 use super::wire::{Arrival, ConnId, Departure, MessageFault, OnTheWay, Slot, Wire};
@@ -1183,7 +1183,18 @@ impl<D: Domain> Cx<'_, D> {
         let id = MsgId(self.core.next_message);
         self.core.next_message += 1;
         let sent = EventId(self.core.next_event);
-        self.sink.message(from, to, number, &body, sent);
+        let copy = body.clone();
+        let (delivered, lost) = (None, None);
+        self.sink.message(MessageInfo {
+            from,
+            to,
+            conn,
+            number,
+            body: copy,
+            sent,
+            delivered,
+            lost,
+        });
         self.core.emit(from, What::Send(id, note), self.causes, self.sink);
         self.causes = Causes::one(sent);
         let (mut lost, mut travel) = (false, self.travel(from, to, number));

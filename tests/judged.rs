@@ -1,0 +1,262 @@
+//! Runs whose verdict is known beforehand, each a thought experiment that a judge can get wrong.
+
+mod support;
+
+use support::{Case, overlaps, race, seeds, when};
+
+#[test]
+fn the_lease_race_corrupts_without_a_check_and_is_refused_with_one() {
+    let off = race().verdict();
+    assert_eq!((off.stale_accepted, off.corruption, off.lost_updates), (1, 1, 1));
+    assert_eq!((off.outlived, off.broken_promises, off.invariant_broken), (1, 0, Some(1)));
+    assert_eq!((off.false_expiry, off.loss_unreported), (1, 1));
+    let on = race().edits("set resource.check token").verdict();
+    assert_eq!((on.stale_rejected, on.stale_accepted, on.corruption), (1, 0, 0));
+    assert_eq!((on.outlived, on.broken_promises, on.invariant_broken), (1, 0, Some(0)));
+    assert!(!on.harmed());
+}
+
+/// A transfer in two writes, torn apart by a pause; another client takes 10 in between.
+fn transfer() -> Case {
+    let two_writes = "acquire; read X; read Y; write X = X - 40; write Y = Y + 40; release";
+    let take = "acquire; read X; read taken; write X = X - 10; write taken = taken + 10; release";
+    Case::new(&[("X", 100), ("Y", 0), ("taken", 0)])
+        .invariant("X + Y + taken == 100")
+        .client("client-a", "0s", two_writes)
+        .client("client-b", "1s", take)
+        .edits("pause client-a before write#2 for 12s")
+}
+
+#[test]
+fn a_fence_can_tear_a_section_that_would_have_come_right_without_it() {
+    let on = transfer().edits("set resource.check token").verdict();
+    assert_eq!((on.torn_sections, on.invariant_broken), (1, Some(1)));
+    assert_eq!((on.stale_rejected, on.corruption, on.lost_updates), (1, 0, 0));
+    let off = transfer().verdict();
+    assert_eq!(off.stale_accepted, 1);
+    assert!(!off.harmed(), "{off:?}");
+}
+
+#[test]
+fn a_late_write_is_harmless_where_the_newer_holder_only_looked() {
+    let case = race().client("client-b", "1s", "acquire; read balance; release");
+    let verdict = case.verdict();
+    assert_eq!(verdict.stale_accepted, 1);
+    assert!(!verdict.harmed(), "{verdict:?}");
+}
+
+#[test]
+fn an_own_older_write_that_lands_after_the_newer_one_is_a_lost_update() {
+    let case = Case::new(&[("x", 0)])
+        .client(
+            "client-a",
+            "0s",
+            "acquire; write x = 1 within 1s; write x = 1; write x = 2; work 5s; release",
+        )
+        .edits("delay client-a>resource#1 by 3s; set resource.check token");
+    let run = case.run();
+    let verdict = &run.judgement.verdict;
+    assert_eq!((verdict.lost_updates, verdict.corruption), (1, 0));
+    assert_eq!((verdict.torn_sections, verdict.stale_attempts), (0, 0));
+    let tokens: Vec<u64> =
+        run.record.messages.iter().filter_map(|m| m.body.token).map(|t| t.0).collect();
+    assert!(tokens.iter().all(|t| *t == 41), "every token is 41: {tokens:?}");
+}
+
+#[test]
+fn belief_outlasts_a_late_write_until_the_next_failed_check_or_the_other_side_releases() {
+    let a = "acquire; read balance; work 1s; check; write balance = balance - 10; work 1s; check; \
+             work 5s; release";
+    let b_holds_for = |work: &str| {
+        let b =
+            format!("acquire; read balance; work {work}; write balance = balance - 10; release");
+        race().client("client-a", "0s", a).client("client-b", "1s", &b).run()
+    };
+    let long = b_holds_for("6s");
+    let believed = when(&long, "believe", "client-b", 1);
+    let late_write = when(&long, "accept", "resource", 1);
+    let failed_check = when(&long, "check", "client-a", 2);
+    assert!(late_write < failed_check);
+    assert_eq!(overlaps(&long), [(believed.0, failed_check.0)]);
+    let short = b_holds_for("2s");
+    let released = when(&short, "release", "client-b", 1);
+    assert_eq!(overlaps(&short), [(believed.0, released.0)]);
+    assert_eq!(short.judgement.verdict.corruption, 1);
+}
+
+#[test]
+fn a_lost_release_leaves_an_orphan_and_no_false_expiry() {
+    let case = Case::new(&[])
+        .client("client-a", "0s", "acquire; work 1s; release")
+        .edits("drop client-a>lock-service#2");
+    let verdict = case.verdict();
+    assert_eq!(verdict.false_expiry, 0);
+    // Released at 1.1 s, given up at 3.1 s, expired at 10.05 s.
+    assert_eq!(verdict.orphan_us, 6_950_000);
+}
+
+#[test]
+fn set_then_incr_hands_the_stale_client_the_higher_token() {
+    let case = Case::new(&[("x", 0)])
+        .set("lease.token", "set-then-incr")
+        .set("resource.check", "token")
+        .client("client-a", "0s", "acquire; write x = 1; release")
+        .client("client-b", "1s", "acquire; work 4s; write x = 2; release")
+        .edits("at 80ms pause client-a for 12s");
+    let verdict = case.verdict();
+    assert_eq!((verdict.token_regress, verdict.legit_rejected), (Some(1), 1));
+    assert_eq!(verdict.stale_accepted, 1);
+}
+
+#[test]
+fn a_write_sent_in_time_can_land_late_and_corrupt_without_any_overlap() {
+    let a = "acquire; read balance; write balance = balance - 10 within 1s; release";
+    let case = race().client("client-a", "0s", a).client(
+        "client-b",
+        "500ms",
+        "acquire; read balance; write balance = balance - 10; release",
+    );
+    let mut case = case.set("acquire.wait", "queue");
+    case.edits = support::lines("delay client-a>resource#2 by 5s");
+    let verdict = case.verdict();
+    assert_eq!((verdict.overlap_us, verdict.corruption), (0, 1), "{verdict:?}");
+}
+
+#[test]
+fn a_lost_write_that_is_sent_again_does_no_harm() {
+    let a = "acquire; read balance; again:; write balance = balance - 10 within 1s; \
+             if timeout goto again; release";
+    let mut case = race().client("client-a", "0s", a);
+    case.edits = support::lines("drop client-a>resource#2");
+    let verdict = case.verdict();
+    assert!(!verdict.harmed(), "{verdict:?}");
+    assert_eq!(verdict.invariant_judged.map(|n| n > 0), Some(true));
+}
+
+#[test]
+fn an_optimistic_retry_does_no_harm() {
+    let program =
+        "again:; begin; read x; work 1s; write x = x + 1; if rejected goto again; work 1ms";
+    let case = Case::new(&[("x", 0)])
+        .set("resource.check", "version")
+        .invariant("x == done")
+        .client("client-a", "0s", program)
+        .client("client-b", "500ms", program);
+    let run = case.run();
+    let verdict = &run.judgement.verdict;
+    assert!(!verdict.harmed(), "{verdict:?}");
+    assert_eq!(run.judgement.verdict.grants, 0);
+    assert!(when(&run, "reject", "resource", 1).0 > 0, "one of the two was refused once");
+}
+
+#[test]
+fn a_deliberate_abort_does_no_harm() {
+    let a = "acquire; read balance; abort; release";
+    let verdict = race().client("client-a", "0s", a).verdict_without_edits();
+    assert!(!verdict.harmed(), "{verdict:?}");
+}
+
+#[test]
+fn two_blind_writers_one_after_the_other_do_no_harm() {
+    let program = "acquire; write x = 7; release";
+    let case =
+        Case::new(&[("x", 0)]).client("client-a", "0s", program).client("client-b", "5s", program);
+    let verdict = case.verdict();
+    assert!(!verdict.harmed(), "{verdict:?}");
+    let lockless = "begin; write x = 7";
+    let case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", lockless)
+        .client("client-b", "5s", lockless);
+    assert!(!case.verdict().harmed());
+}
+
+#[test]
+fn a_crash_between_two_writes_tears_the_section() {
+    let case = Case::new(&[("X", 100), ("Y", 0)])
+        .client("client-a", "0s", "acquire; write X = 60; work 2s; write Y = 40; release")
+        .edits("at 1s crash client-a");
+    let verdict = case.verdict();
+    assert_eq!((verdict.torn_sections, verdict.false_expiry), (1, 0));
+    let whole = Case::new(&[("X", 100), ("Y", 0)])
+        .client("client-a", "0s", "acquire; write X = 60; write Y = 40; work 2s; release")
+        .edits("at 1s crash client-a");
+    assert_eq!(whole.verdict().torn_sections, 0);
+}
+
+#[test]
+fn a_run_cut_before_the_stale_holder_resumes_shows_no_harm() {
+    let cut = race().until("13s").verdict();
+    assert!(!cut.harmed(), "{cut:?}");
+    assert_eq!((cut.stale_attempts, cut.invariant_judged), (0, Some(0)));
+    assert!(cut.overlap_us > 0);
+    let cut = transfer().edits("set resource.check token").until("12s").verdict();
+    assert!(!cut.harmed(), "{cut:?}");
+}
+
+#[test]
+fn a_late_write_between_anothers_read_and_write_makes_its_corruption_inevitable() {
+    // A resumes after B's read and before B's write: B, innocent, closes the cycle.
+    let run = race().edits("").with_pause("10500ms").run();
+    let accepted = when(&run, "accept", "resource", 1);
+    let found = run.judgement.findings.iter().find_map(|f| match f {
+        lockscope::judge::Finding::Corruption { event, culprit, .. } => Some((*event, *culprit)),
+        _ => None,
+    });
+    let (event, culprit) = found.expect("corruption");
+    assert_eq!(run.record.event(culprit).at, accepted);
+    assert!(run.record.event(event).at > accepted);
+    assert_eq!(run.judgement.verdict.stale_accepted, 1);
+}
+
+impl Case {
+    fn verdict_without_edits(mut self) -> lockscope::judge::Verdict {
+        self.edits.clear();
+        self.verdict()
+    }
+
+    fn with_pause(mut self, span: &str) -> Case {
+        self.edits = vec![format!("pause client-a before write#1 for {span}")];
+        self
+    }
+}
+
+#[test]
+fn corruption_begins_at_the_millisecond_that_the_arithmetic_predicts() {
+    for seed in seeds(150) {
+        let mut draws = support::Draws::new(seed);
+        // Odd microseconds keep the two arrivals from falling into one instant.
+        let ttl = 2_000_000 + draws.up_to(8_000) * 1_000 + 1 + draws.up_to(998);
+        let delay = 1_000 * (1 + draws.up_to(200));
+        let work = 1_000 * (1 + draws.up_to(900));
+        let b_start = 5 * delay + draws.up_to(3_000) * 1_000 + 501;
+        let case = |pause_ms: u64| {
+            let a = format!("acquire; read x; work {work}us; write x = x - 10; release");
+            Case::new(&[("x", 100)])
+                .until("120s")
+                .set("lease.ttl", &format!("{ttl}us"))
+                .set("link.delay", &format!("{delay}us"))
+                .client("client-a", "0s", &a)
+                .client(
+                    "client-b",
+                    &format!("{b_start}us"),
+                    "acquire; read x; work 1s; write x = x - 10; release",
+                )
+                .edits(&format!("pause client-a before write#1 for {pause_ms}ms"))
+        };
+        // Grant after one delay; the read takes two more after its consumption; then the work.
+        let pause_start = 4 * delay + work;
+        let expiry = delay + ttl;
+        let newer_grant = expiry.max(b_start + delay);
+        let newer_touch = newer_grant + 2 * delay;
+        let threshold_ms = (newer_touch - pause_start - delay).div_ceil(1_000);
+        for pause_ms in threshold_ms.saturating_sub(3)..threshold_ms + 3 {
+            let verdict = case(pause_ms).verdict();
+            assert_eq!(
+                verdict.corruption > 0,
+                pause_ms >= threshold_ms,
+                "SEED={seed} cargo test --test judged corruption_begins: a pause of {pause_ms} ms, \
+                 predicted {threshold_ms} ms"
+            );
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What holds for every run, whatever a learner does to it: thousands of random edit scripts.
+//!
+//! `CASES=20000 cargo test --test properties` runs more; a failure prints the command that replays it.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use lockscope::judge::IntervalKind;
+use lockscope::run::{Run, compile, kind, parse_edit};
+use lockscope::sim::{ConnId, EventId, ProcId, Record, What, World};
+use lockscope::systems::{Locks, Registry};
+use support::{Case, Draws, lines, seeds};
+
+const CASES: u64 = 1_500;
+
+/// A scenario with three clients, a heartbeat, a handler, two locks, two resources, retries.
+fn busy(draws: &mut Draws) -> Case {
+    let sections = [
+        "acquire; read x; work 300ms; write x = x + 1; release",
+        "repeat 3; acquire within 4s; if not ok goto out; read x; write x = x + 1 within 500ms; release; \
+         sleep 200ms; end; out:",
+        "acquire; read x; check; if lost goto out; work 1s; write x = x + 1; write y = x; out:; release; \
+         stop heartbeat",
+        "acquire; acquire other; read z; write z = z + 1; read x; write x = z; release other; release",
+        "acquire shared; read x; work 500ms; read x; release",
+        "again:; begin; read x; write x = x + 1; if rejected goto again; job nightly; write y = 1",
+    ];
+    let mut case = Case::new(&[("x", 0), ("y", 0)]).invariant("x >= 0 or done > 3").until("20s");
+    case.scenario.locks.push("other".into());
+    let ledger = lockscope::run::ResourceSpec {
+        label: None,
+        cells: [("z".to_string(), 5)].into(),
+        lock: Some("other".into()),
+    };
+    case.scenario.resources.insert("ledger".into(), ledger);
+    for id in ["client-a", "client-b", "client-c"] {
+        let start = format!("{}ms", draws.up_to(1_500));
+        case = case.client(id, &start, draws.pick(&sections));
+        case = case.task(id, "heartbeat", "loop; sleep 700ms; renew; end");
+        let client = case.scenario.clients.get_mut(id).expect("just made");
+        client.on.insert("lost".into(), lines("let lost_at = 1; stop heartbeat"));
+    }
+    for (key, values) in [
+        ("lease.ttl", &["800ms", "2s", "5s"][..]),
+        ("acquire.wait", &["queue", "retry"]),
+        ("resource.check", &["none", "token", "token-once", "version"]),
+        ("resource.reads", &["plain", "token"]),
+        ("lease.token", &["generation", "random", "set-then-incr"]),
+        ("resume.order", &["program-first", "timers-first"]),
+        ("link.jitter", &["0s", "30ms"]),
+        ("request.timeout", &["300ms", "2s"]),
+    ] {
+        let value = draws.pick(values).to_string();
+        case = case.set(key, &value);
+    }
+    case.seed(draws.up_to(1_000))
+}
+
+fn random_edit(draws: &mut Draws) -> String {
+    let node = |d: &mut Draws| {
+        d.pick(&["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"])
+            .to_string()
+    };
+    let at = draws.up_to(8_000);
+    let span = draws.up_to(4_000);
+    let n = 1 + draws.up_to(4);
+    let (a, b) = (node(draws), node(draws));
+    match draws.up_to(10) {
+        0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
+        2 => format!("pause client-a before write#{n} for {span}ms"),
+        3 => format!("at {at}ms cut {a} {b} for {span}ms"),
+        4 => format!("at {at}ms cut {a}>{b}"),
+        5 => format!("at {at}ms heal {a} {b}"),
+        6 => format!("at {at}ms crash {a}"),
+        7 => format!("at {at}ms restart {a}"),
+        8 => format!("drop {a}>{b}#{n}"),
+        9 => format!("delay {a}>{b}#{n} by {span}ms"),
+        _ => format!("at {at}ms set resource.check {}", draws.pick(&["none", "token"])),
+    }
+}
+
+/// A random case whose edits all compile (a client may lack a `write` line to pause before).
+fn random_case(seed: u64) -> Case {
+    let mut draws = Draws::new(seed);
+    let mut case = busy(&mut draws);
+    for _ in 0..draws.up_to(6) {
+        let edit = random_edit(&mut draws);
+        case.edits.push(edit);
+        if compile(&case.scenario, &case.edits, &Registry::standard()).is_err() {
+            case.edits.pop();
+        }
+    }
+    case
+}
+
+fn replay(test: &str, seed: u64) -> String {
+    format!("replay with: SEED={seed} cargo test --test properties {test}")
+}
+
+fn line(run: &Run, index: usize) -> String {
+    let event = &run.record.events[index];
+    let causes: Vec<EventId> = event.causes.iter().collect();
+    format!("{:?} {:?} {:?} {causes:?}", event.at, event.node, event.what)
+}
+
+#[test]
+fn the_same_input_gives_the_same_record() {
+    for seed in seeds(CASES / 3) {
+        let case = random_case(seed);
+        let (one, two) = (case.run(), case.run());
+        for index in 0..one.record.events.len() {
+            let (a, b) = (line(&one, index), line(&two, index));
+            assert_eq!(a, b, "first difference; {}", replay("the_same_input", seed));
+        }
+        assert_eq!(one.hash(), two.hash(), "{}", replay("the_same_input", seed));
+        assert_eq!(one.judgement, two.judgement, "{}", replay("the_same_input", seed));
+    }
+}
+
+fn state(world: &World<Locks>, nodes: usize) -> String {
+    let of = |p: u16| {
+        let p = ProcId(p);
+        let tasks: Vec<_> = (0..4).map(|t| world.task(p, t)).collect();
+        format!("{:?} {tasks:?} {:?} {:?}", world.facts(p), world.locals(p), world.paused_until(p))
+    };
+    (0..nodes as u16).map(of).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn seeking_shows_what_a_replay_shows() {
+    for seed in seeds(CASES / 5) {
+        let run = random_case(seed).run();
+        let nodes = run.names().nodes.len();
+        let mut world = World::new(run.compiled.plan.clone());
+        let mut record = Record::default();
+        let mut last = 0;
+        while world.step(&mut record) {
+            // A step without events only moves the clock; seeking goes to events.
+            if std::mem::replace(&mut last, world.events()) == world.events() {
+                continue;
+            }
+            let event = EventId(world.events() - 1);
+            let sought = run.world_at(event);
+            assert_eq!(sought.events(), world.events(), "{}", replay("seeking", seed));
+            if event.0.is_multiple_of(7) {
+                assert_eq!(
+                    state(&sought, nodes),
+                    state(&world, nodes),
+                    "{}",
+                    replay("seeking", seed)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn time_never_goes_back_and_causes_come_first() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        let mut last = Default::default();
+        for (index, event) in run.record.events.iter().enumerate() {
+            assert!(event.at >= last, "{}", replay("time_never", seed));
+            last = event.at;
+            for cause in event.causes.iter() {
+                assert!((cause.0 as usize) < index, "{}", replay("time_never", seed));
+            }
+        }
+        assert!(run.end >= last, "{}", replay("time_never", seed));
+    }
+}
+
+#[test]
+fn an_edit_at_a_moment_changes_nothing_before_it() {
+    for seed in seeds(CASES) {
+        let mut case = random_case(seed);
+        let before = case.run();
+        let mut draws = Draws::new(seed ^ 0x5EED);
+        let at = draws.up_to(9_000) * 1_000;
+        let edit = match draws.up_to(3) {
+            0 => format!("at {at}us pause client-b for 2s"),
+            1 => format!("at {at}us cut client-a lock-service for 3s"),
+            2 => format!("at {at}us crash client-a"),
+            _ => format!("at {at}us set resource.check token"),
+        };
+        case.edits.push(edit);
+        let after = case.run();
+        let past = |run: &Run| run.record.events.iter().filter(|e| e.at.0 < at).count();
+        assert_eq!(past(&before), past(&after), "{}", replay("an_edit_at", seed));
+        for index in 0..past(&before) {
+            assert_eq!(line(&before, index), line(&after, index), "{}", replay("an_edit_at", seed));
+        }
+    }
+}
+
+#[test]
+fn an_edit_reads_back_as_it_prints() {
+    let nodes = ["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"];
+    for seed in seeds(20_000) {
+        let text = random_edit(&mut Draws::new(seed));
+        let edit = parse_edit(&text, &nodes).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let again = parse_edit(&edit.to_string(), &nodes);
+        assert_eq!(again.as_ref(), Ok(&edit), "{text}; {}", replay("an_edit_reads", seed));
+    }
+    for text in ["at 5s cut {client-a ledger}|{resource}", "pause client-a at 3s for 9s"] {
+        let edit = parse_edit(text, &nodes).expect("both are in the grammar");
+        assert_eq!(parse_edit(&edit.to_string(), &nodes), Ok(edit));
+    }
+}
+
+#[test]
+fn each_stream_delivers_a_prefix_of_what_was_sent_in_order() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        // Messages are numbered in the order of sending, so each stream's list is in that order.
+        let mut streams: BTreeMap<(ConnId, ProcId), Vec<_>> = BTreeMap::new();
+        for message in &run.record.messages {
+            streams.entry((message.conn, message.from)).or_default().push(message);
+        }
+        for sent in streams.values() {
+            let mut last = None;
+            let mut broken = false;
+            for message in sent {
+                match message.delivered {
+                    Some(event) => {
+                        assert!(
+                            !broken,
+                            "delivered behind a loss; {}",
+                            replay("each_stream", seed)
+                        );
+                        assert!(last < Some(event), "{}", replay("each_stream", seed));
+                        last = Some(event);
+                    }
+                    None => broken = true,
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_message_comes_from_nowhere_and_none_is_faster_than_its_link() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        let mut seen = vec![false; run.record.messages.len()];
+        for event in &run.record.events {
+            let What::Deliver(id) = event.what else { continue };
+            let message = run.record.message(id);
+            let sent = run.record.event(message.sent);
+            assert_eq!((sent.node, event.node), (message.from, message.to));
+            assert!(event.at.since(sent.at) >= run.compiled.settings.span("link.delay"));
+            assert!(
+                !std::mem::replace(&mut seen[id.0 as usize], true),
+                "{}",
+                replay("no_message", seed)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_verdict_is_consistent_with_itself_and_with_the_intervals() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        let (v, hint) = (&run.judgement.verdict, replay("the_verdict", seed));
+        assert_eq!(
+            v.stale_attempts,
+            v.stale_accepted + v.stale_rejected + v.stale_pending,
+            "{hint}"
+        );
+        let truths = run.judgement.intervals.iter().filter(|i| i.kind == IntervalKind::Truth);
+        assert_eq!(v.grants, truths.count() as u64, "{hint}");
+        for interval in &run.judgement.intervals {
+            assert!(interval.from <= interval.to && interval.to <= run.end, "{hint}");
+        }
+        let grants = run.record.events.iter().filter(|e| kind::kind(e) == "grant").count();
+        assert_eq!(v.grants, grants as u64, "{hint}");
+        // Leases exclude each other on the service itself: only clocks could break that.
+        assert_eq!((v.double_grant, v.broken_promises), (0, 0), "{hint}");
+    }
+}
+
+#[test]
+fn a_paused_client_says_nothing_until_it_resumes() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        let mut paused = vec![false; run.names().nodes.len()];
+        for event in &run.record.events {
+            let node = usize::from(event.node.0);
+            match event.what {
+                What::Pause(_) => paused[node] = true,
+                What::Resume | What::Crash(_) => paused[node] = false,
+                What::Note(_) | What::Send(..) => {
+                    assert!(!paused[node], "{}", replay("a_paused_client", seed));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Scenarios and runs for tests, built as briefly as they are thought of.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use lockscope::judge::{Finding, Verdict};
+use lockscope::run::{ClientSpec, Run, Scenario, compile, kind};
+use lockscope::sim::{Micros, Purpose, keyed, up_to};
+use lockscope::systems::Registry;
+
+/// Lines of a program or edits, separated by `;`.
+pub fn lines(text: &str) -> Vec<String> {
+    text.split(';').map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect()
+}
+
+/// A scenario on the lease service, first generation 41, built step by step.
+pub struct Case {
+    pub scenario: Scenario,
+    pub edits: Vec<String>,
+}
+
+impl Case {
+    pub fn new(cells: &[(&str, i64)]) -> Case {
+        let scenario = Scenario {
+            system: "lease".into(),
+            until: "60s".into(),
+            seed: 1,
+            settings: [("lock.first_token".to_string(), "41".to_string())].into(),
+            locks: vec!["lock".into()],
+            cells: cells.iter().map(|(n, v)| (n.to_string(), *v)).collect(),
+            resources: Default::default(),
+            invariant: None,
+            clients: Default::default(),
+        };
+        Case { scenario, edits: Vec::new() }
+    }
+
+    pub fn client(mut self, id: &str, start: &str, program: &str) -> Case {
+        let start = Some(start.to_string());
+        let spec = ClientSpec { start, program: lines(program), ..ClientSpec::default() };
+        self.scenario.clients.insert(id.into(), spec);
+        self
+    }
+
+    pub fn task(mut self, id: &str, name: &str, program: &str) -> Case {
+        let client = self.scenario.clients.get_mut(id).expect("the client exists");
+        client.tasks.insert(name.into(), lines(program));
+        self
+    }
+
+    pub fn set(mut self, key: &str, value: &str) -> Case {
+        self.scenario.settings.insert(key.into(), value.into());
+        self
+    }
+
+    pub fn invariant(mut self, text: &str) -> Case {
+        self.scenario.invariant = Some(text.into());
+        self
+    }
+
+    pub fn until(mut self, text: &str) -> Case {
+        self.scenario.until = text.into();
+        self
+    }
+
+    pub fn seed(mut self, seed: u64) -> Case {
+        self.scenario.seed = seed;
+        self
+    }
+
+    pub fn edits(mut self, text: &str) -> Case {
+        self.edits.extend(lines(text));
+        self
+    }
+
+    pub fn run(&self) -> Run {
+        match compile(&self.scenario, &self.edits, &Registry::standard()) {
+            Ok(compiled) => Run::of(compiled),
+            Err(errors) => panic!("{errors:#?}"),
+        }
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        self.run().judgement.verdict
+    }
+}
+
+/// The lease-expiration race of the lesson.
+pub fn race() -> Case {
+    Case::new(&[("balance", 100)])
+        .set("acquire.wait", "retry")
+        .set("acquire.retry", "3s")
+        .invariant("balance == 100 - 10 * done")
+        .client(
+            "client-a",
+            "0s",
+            "acquire; read balance; work 1s; write balance = balance - 10; release",
+        )
+        .client(
+            "client-b",
+            "1s",
+            "acquire; read balance; work 2s; write balance = balance - 10; release",
+        )
+        .edits("pause client-a before write#1 for 12s")
+}
+
+/// The spans of overlap.
+pub fn overlaps(run: &Run) -> Vec<(u64, u64)> {
+    let spans = run.judgement.findings.iter().filter_map(|f| match f {
+        Finding::Overlap { from, to, .. } => Some((from.0, to.0)),
+        _ => None,
+    });
+    spans.collect()
+}
+
+/// The moment of the n-th event of a kind at a node.
+pub fn when(run: &Run, what: &str, node: &str, n: usize) -> Micros {
+    let node = run.names().find(node).expect("the node exists");
+    let events = run.record.events.iter();
+    let mut found = events.filter(|e| kind::kind(e) == what && e.node == node);
+    found.nth(n - 1).map(|e| e.at).unwrap_or_else(|| panic!("no {what} number {n}"))
+}
+
+/// Draws for one random case; the n-th draw is a function of seed and n.
+pub struct Draws {
+    pub seed: u64,
+    n: u64,
+}
+
+impl Draws {
+    pub fn new(seed: u64) -> Draws {
+        Draws { seed, n: 0 }
+    }
+
+    /// A number from 0 to `most`.
+    pub fn up_to(&mut self, most: u64) -> u64 {
+        self.n += 1;
+        up_to(keyed(self.seed, Purpose::Backoff, 7, self.n), most)
+    }
+
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.up_to(items.len() as u64 - 1) as usize]
+    }
+}
+
+/// The seeds of a property test: `SEED=n` replays one, `CASES=n` runs more.
+pub fn seeds(cases: u64) -> std::ops::Range<u64> {
+    let number = |key: &str| std::env::var(key).ok().and_then(|s| s.parse::<u64>().ok());
+    match number("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("CASES").unwrap_or(cases),
+    }
+}
