@@ -2,6 +2,8 @@
 
 mod support;
 
+use lockscope::judge::IntervalKind;
+use lockscope::run::ResourceSpec;
 use support::{Case, overlaps, race, seeds, when};
 
 #[test]
@@ -259,4 +261,55 @@ fn corruption_begins_at_the_millisecond_that_the_arithmetic_predicts() {
             );
         }
     }
+}
+
+#[test]
+fn a_service_that_was_paused_past_the_deadline_refuses_the_renewal_it_finds() {
+    let case = Case::new(&[])
+        .client("client-a", "0s", "acquire; sleep 8s; renew; release")
+        .edits("at 5s pause lock-service for 10s")
+        .set("request.timeout", "20s");
+    let run = case.run();
+    assert_eq!(when(&run, "expire", "lock-service", 1).0, 15_000_000);
+    assert_eq!(when(&run, "refuse", "lock-service", 1).0, 15_000_000);
+    let truth = run.judgement.intervals.iter().find(|i| i.kind == IntervalKind::Truth);
+    // The service's clock ran on: the truth ended at its deadline, not when it was noticed.
+    assert_eq!(truth.map(|t| t.to.0), Some(10_050_000));
+    assert_eq!(run.judgement.verdict.renewal_failures, Some(1));
+}
+
+#[test]
+fn readers_share_a_lock_and_a_writer_waits_for_all_of_them() {
+    let read = "acquire shared; read x; work 2s; release";
+    let case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", read)
+        .client("client-b", "100ms", read)
+        .client("client-c", "200ms", "acquire; read x; write x = x + 1; release");
+    let run = case.run();
+    assert!(!run.judgement.verdict.harmed());
+    assert_eq!((run.judgement.verdict.overlap_us, run.judgement.verdict.grants), (0, 3));
+    assert_eq!(when(&run, "grant", "lock-service", 3), when(&run, "free", "lock-service", 2));
+    let stale = case.edits("pause client-a before release#1 for 20s").run();
+    assert!(stale.judgement.verdict.overlap_us > 0, "a reader and a writer both believe");
+}
+
+#[test]
+fn two_locks_guard_two_resources_and_each_has_its_own_mark() {
+    let mut case = Case::new(&[("x", 0)])
+        .set("resource.check", "token")
+        .client(
+            "client-a",
+            "0s",
+            "acquire; acquire other; write x = 1; write z = 1; release other; release",
+        )
+        .client("client-b", "3s", "acquire other; write z = 2; release other");
+    case.scenario.locks.push("other".into());
+    let lock = Some("other".to_string());
+    let cells = [("z".to_string(), 0)].into();
+    case.scenario.resources.insert("ledger".into(), ResourceSpec { label: None, cells, lock });
+    let case = case.edits("pause client-a before write#2 for 12s");
+    let run = case.run();
+    let v = &run.judgement.verdict;
+    // Generations are counted per lock: the other lock's 42 refuses 41 at the ledger, and A is torn.
+    assert_eq!((v.grants, v.stale_rejected, v.torn_sections), (3, 1, 1));
 }

@@ -295,6 +295,7 @@ impl Bench {
         if state.truth_end.is_some() {
             return;
         }
+        let at = if let TruthEnd::Expired(moment) = why { moment } else { at };
         state.truth_end = Some((at, id));
         let (lock, client) = (state.lock, state.client);
         if let TruthEnd::Removed(by) = why {
@@ -311,7 +312,7 @@ impl Bench {
         state.unnoticed = believes && why != TruthEnd::Released;
         let lives = !self.dead.get(&client).copied().unwrap_or(false);
         let sent_release = self.released.get(&(lock, client)).copied().unwrap_or(false);
-        if why == TruthEnd::Expired && lives && !sent_release {
+        if matches!(why, TruthEnd::Expired(_)) && lives && !sent_release {
             self.out.verdict.false_expiry += 1;
         }
     }

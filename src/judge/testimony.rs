@@ -67,8 +67,9 @@ pub enum Ask {
 /// Why a truth ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TruthEnd {
-    /// Its time ran out by the service's clock, or its session did.
-    Expired,
+    /// Its time ran out by the service's clock, or its session did, at that moment of true time;
+    /// a service that was paused says so only when it goes on.
+    Expired(Micros),
     /// Its holder released it.
     Released,
     /// A request of somebody else ended it.

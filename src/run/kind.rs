@@ -90,7 +90,7 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Refuse(..) => "refuse",
         Testimony::Queue(..) => "queue",
         Testimony::Free(_, why) => match why {
-            TruthEnd::Expired => "expire",
+            TruthEnd::Expired(_) => "expire",
             TruthEnd::Released => "free",
             TruthEnd::Removed(_) => "remove",
             TruthEnd::Forgotten => "forget",

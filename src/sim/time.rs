@@ -167,6 +167,15 @@ impl Clock {
         now.max(self.anchor.plus(Micros(span)))
     }
 
+    /// The true moment at which the clock came to show `reading`, which it has passed: the moment
+    /// of the last change of the clock, if that change alone brought it there.
+    pub fn passed(&self, reading: Local) -> Micros {
+        let behind = reading.0.saturating_sub(self.shown.0);
+        let Ok(behind) = u128::try_from(behind) else { return self.anchor };
+        let span = (behind * u128::from(self.rate.den)).div_ceil(u128::from(self.rate.num));
+        self.anchor.plus(Micros(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+
     /// Steps the clock by `delta` microseconds at true time `now`.
     pub fn step(&mut self, now: Micros, delta: i64) {
         let shown = self.read(now);

@@ -1151,6 +1151,12 @@ impl<D: Domain> Cx<'_, D> {
         self.core.procs[usize::from(self.me.0)].clocks.get(kind).read(self.core.now)
     }
 
+    /// The true moment at which one of this process's clocks came to show a reading that it has
+    /// passed; for what a paused process says late.
+    pub fn passed(&self, kind: ClockKind, reading: Local) -> Micros {
+        self.core.procs[usize::from(self.me.0)].clocks.get(kind).passed(reading)
+    }
+
     /// Notes something; what follows is caused by it.
     pub fn note(&mut self, note: D::Note) -> EventId {
         let id = self.core.emit(self.me, What::Note(note), self.causes, self.sink);

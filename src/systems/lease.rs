@@ -122,6 +122,17 @@ enum Request {
     Increment { lock: LockId, grant: Grant },
 }
 
+impl Request {
+    fn lock(self) -> LockId {
+        match self {
+            Request::Acquire { lock, .. }
+            | Request::Renew { lock, .. }
+            | Request::Release { lock, .. }
+            | Request::Increment { lock, .. } => lock,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Reply {
     /// `waited` says that the grant comes out of the queue.
@@ -171,6 +182,8 @@ struct LockState {
 struct Ledger {
     grants: BTreeMap<LockId, u64>,
     counter: BTreeMap<LockId, u64>,
+    /// Random values, those that were drawn twice and thrown away included.
+    issued: Vec<(LockId, Token)>,
 }
 
 #[derive(Clone, Debug)]
@@ -244,17 +257,12 @@ impl Service {
         let count = self.ledger.write().grants.entry(lock).or_default();
         *count += 1;
         let ordinal = *count;
-        self.ledger.sync();
         let token = match self.rule {
             TokenRule::Generation => Some(Token(self.first + ordinal - 1)),
-            // Two digits keep the figure readable; what matters is that they have no order.
-            TokenRule::Random => {
-                let owner = u64::from(waiter.owner.0.0) << 32 | u64::from(lock.0);
-                let draw = cx.random(Purpose::LockValue, owner << 16 | ordinal);
-                Some(Token(10 + up_to(draw, 89)))
-            }
+            TokenRule::Random => Some(self.random_token(cx, lock)),
             TokenRule::SetThenIncr => None,
         };
+        self.ledger.sync();
         let grant = Grant(cx.note(Testimony::Grant {
             lock,
             client: waiter.owner.0,
@@ -270,6 +278,21 @@ impl Service {
         self.state(lock).holders.push(Lessee { owner, mode, grant, token, deadline, timer });
         let reply = Reply::Granted { grant, token, ttl: self.ttl, waited: woken };
         cx.send(waiter.conn, Body::new("granted", waiter.request, reply).with_token(token), None);
+    }
+
+    /// A value that no other grant of the lock has. Real ones have 160 bits; four digits keep the
+    /// figure readable, and what matters is that they have no order.
+    fn random_token(&mut self, cx: &Cx<'_, Locks>, lock: LockId) -> Token {
+        let issued = &mut self.ledger.write().issued;
+        loop {
+            let draw = cx.random(Purpose::LockValue, issued.len() as u64);
+            let range = 8_999.max(issued.len() as u64 * 4);
+            issued.push((lock, Token(1_000 + up_to(draw, range))));
+            let newest = issued[issued.len() - 1];
+            if !issued[..issued.len() - 1].contains(&newest) {
+                return newest.1;
+            }
+        }
     }
 
     fn extend(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, index: usize) {
@@ -349,6 +372,23 @@ impl Service {
         cx.send(conn, body, None);
     }
 
+    /// Ends every lease that ran out. Each request looks first, because a service that was paused
+    /// reads its messages before its timers and must not renew what its clock says is over.
+    fn expire(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
+        let now = cx.clock(self.clock);
+        while let Some(index) = self.state(lock).holders.iter().position(|h| h.deadline <= now) {
+            let lessee = self.state(lock).holders.remove(index);
+            cx.cancel(lessee.timer);
+            let moment = cx.passed(self.clock, lessee.deadline);
+            cx.note(Testimony::Free(lessee.grant, TruthEnd::Expired(moment)));
+            if self.delay > Micros::ZERO {
+                let until = lessee.deadline.plus(self.delay);
+                self.state(lock).closed_until = Some(until);
+                cx.timer(self.clock, until, u64::from(lock.0));
+            }
+        }
+    }
+
     /// Grants the lock to whoever waits longest, and on as long as the modes allow.
     fn admit(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
         let now = cx.clock(self.clock);
@@ -376,7 +416,11 @@ impl Actor<Locks> for Service {
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
         let number = body.request;
-        match body.get::<Request>().copied() {
+        let request = body.get::<Request>().copied();
+        if let Some(request) = request {
+            self.expire(cx, request.lock());
+        }
+        match request {
             Some(Request::Acquire { lock, mode, owner, queue }) => {
                 let waiter = Waiter { owner, mode, conn, request: number };
                 self.acquire(cx, lock, waiter, queue);
@@ -397,18 +441,7 @@ impl Actor<Locks> for Service {
     /// A lease of this lock may have run out, or its lock-delay.
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) {
         let lock = LockId(key as u16);
-        let now = cx.clock(self.clock);
-        let delay = self.delay;
-        while let Some(index) = self.state(lock).holders.iter().position(|h| h.deadline <= now) {
-            let lessee = self.state(lock).holders.remove(index);
-            cx.cancel(lessee.timer);
-            cx.note(Testimony::Free(lessee.grant, TruthEnd::Expired));
-            if delay > Micros::ZERO {
-                let until = now.plus(delay);
-                self.state(lock).closed_until = Some(until);
-                cx.timer(self.clock, until, key);
-            }
-        }
+        self.expire(cx, lock);
         self.admit(cx, lock);
     }
 
