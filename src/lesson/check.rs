@@ -1,0 +1,139 @@
+//! Running a lesson's assertions, and packing lessons for the page.
+
+use super::claim::{Claim, EventRef, anchor};
+use super::miniature::{Card, Index};
+use super::model::{BASE, Beat, Lesson, Line, Predict, Variant};
+use super::place::Located;
+use crate::run::{Run, ScenarioError};
+
+/// What came out of checking a lesson.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Checked {
+    /// How many assertions hold; beats and predictions are assertions too.
+    pub passed: usize,
+    /// Those that do not, with what the run gave instead.
+    pub failed: Vec<Located>,
+    /// What is no failure, but probably not meant.
+    pub notes: Vec<Located>,
+}
+
+/// Runs every variant of a lesson and every assertion about it.
+pub fn check(lesson: &Lesson) -> Checked {
+    let mut checked = Checked::default();
+    for variant in &lesson.variants {
+        match lesson.compile(&variant.name, &[]) {
+            Ok(compiled) => checked.variant(lesson, variant, &Run::of(compiled)),
+            // A lesson that was read compiles; one that was made by a program may not.
+            Err(errors) => checked.uncompiled(variant, &errors),
+        }
+    }
+    checked
+}
+
+impl Checked {
+    fn claim(&mut self, at: &Line, result: Result<(), String>) {
+        match result {
+            Ok(()) => self.passed += 1,
+            Err(message) => self.failed.push(Located { place: at.place, message }),
+        }
+    }
+
+    fn uncompiled(&mut self, variant: &Variant, errors: &[ScenarioError]) {
+        let place = variant.expect.first().map(|l| l.place).unwrap_or_default();
+        for error in errors {
+            self.failed.push(Located { place, message: error.to_string() });
+        }
+    }
+
+    fn variant(&mut self, lesson: &Lesson, variant: &Variant, run: &Run) {
+        for line in &variant.expect {
+            let result = Claim::parse(&line.text, run.names())
+                .map_err(|e| e.to_string())
+                .and_then(|claim| claim.test(run));
+            let words = |given| {
+                format!("the run of `{}` gave {given}; expected `{}`", variant.name, line.text)
+            };
+            self.claim(line, result.map_err(words));
+        }
+        let beats: Vec<&Beat> = lesson.beats.iter().filter(|b| b.variant == variant.name).collect();
+        for (index, beat) in beats.iter().enumerate() {
+            let before = index.checked_sub(1).and_then(|i| beats.get(i)).copied();
+            self.claim(&beat.at, beat_stands(beat, before, run));
+        }
+        for prediction in lesson.predictions.iter().filter(|p| p.variant == variant.name) {
+            self.prediction(prediction, run);
+        }
+        for index in &run.unused_edits {
+            if let Some(edit) = variant.edits.get(*index) {
+                let message = format!("the edit `{}` found no occasion in this run", edit.text);
+                self.notes.push(Located { place: edit.place, message });
+            }
+        }
+    }
+
+    /// Its events happen in order, exactly one answer is right, and every other one names the
+    /// misconception that it comes from.
+    fn prediction(&mut self, prediction: &Predict, run: &Run) {
+        let asked = anchor(run, &prediction.at.text);
+        let shown = anchor(run, &prediction.shown.text);
+        let order = match (asked, shown) {
+            (Ok(asked), Ok(shown)) if asked <= shown => Ok(()),
+            (Ok(_), Ok(_)) => Err("the answer is shown before the question is asked".into()),
+            (Err(why), _) | (_, Err(why)) => Err(format!("{why}; expected it to happen")),
+        };
+        self.claim(&prediction.at, order);
+        let mut right = 0;
+        for answer in &prediction.answers {
+            let claim = Claim::parse(&answer.when.text, run.names());
+            if claim.is_ok_and(|c| c.test(run).is_ok()) {
+                right += 1;
+            } else if answer.misconception.is_none() {
+                let message = format!(
+                    "the answer \"{}\" does not come true in `{}`; expected a misconception, such \
+                     as `misconception = \"M3\"`",
+                    answer.text, prediction.variant
+                );
+                self.failed.push(Located { place: answer.when.place, message });
+            }
+        }
+        let message = format!("{right} answers come true in the run; expected exactly one");
+        self.claim(&prediction.shown, if right == 1 { Ok(()) } else { Err(message) });
+    }
+}
+
+/// A beat's event happens, and not before that of the beat above it.
+fn beat_stands(beat: &Beat, before: Option<&Beat>, run: &Run) -> Result<(), String> {
+    let found = EventRef::parse(&beat.at.text, run.names())
+        .map_err(|e| e.to_string())
+        .and_then(|_| anchor(run, &beat.at.text))
+        .map_err(|why| format!("{why}; expected the event of the beat `#{}`", beat.id))?;
+    match before.map(|b| anchor(run, &b.at.text)) {
+        Some(Ok(earlier)) if earlier > found => Err(format!(
+            "the beat `#{}` happens before the one above it; expected the order of the run",
+            beat.id
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A lesson as the page fetches it.
+pub fn pack(lesson: &Lesson) -> String {
+    // A lesson is text and numbers with text keys: there is nothing that JSON cannot hold.
+    serde_json::to_string(lesson).unwrap_or_default()
+}
+
+/// The list of lessons as the start page fetches it: each with the miniature of its base variant.
+///
+/// # Errors
+/// A lesson whose base variant does not compile.
+pub fn index<'l>(lessons: impl IntoIterator<Item = &'l Lesson>) -> Result<String, String> {
+    let mut cards = Vec::new();
+    for lesson in lessons {
+        let compiled = lesson.compile(BASE, &[]).map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("{}: {}", lesson.id, errors.join("; "))
+        })?;
+        cards.push(Card::of(lesson, &Run::of(compiled)));
+    }
+    Ok(serde_json::to_string(&Index { lessons: cards }).unwrap_or_default())
+}

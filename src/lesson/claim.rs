@@ -1,0 +1,342 @@
+//! Assertions: what a lesson claims of a run, and the events that its beats stand on.
+//!
+//! ```text
+//! stale_accepted == 1 and balance == 90          figures of the verdict, metrics, cells at the end
+//! invariant_broken == null                       the figure does not arise in this run
+//! expire client-a#1 before write client-a#1      order of events
+//! accept client-a#1 token 41 value 90 at 13.2s   an event and facts about it
+//! no reject client-a                             an event that must not happen
+//! ```
+
+use std::fmt;
+
+use super::figures::{FIGURES, figures};
+use crate::judge::Testimony;
+use crate::run::{Names, Run, kind};
+use crate::sim::{EventId, Expr, LineError, Micros, ProcId, Scanner, list};
+
+/// An event by its kind, the node or client that it is about, and its number among those.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventRef {
+    /// One of [`kind::KINDS`].
+    pub kind: &'static str,
+    /// The node in which it happens, or the client that it is about.
+    pub node: ProcId,
+    /// Which of them, from 1.
+    pub number: u32,
+}
+
+/// A fact about an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fact {
+    At(Micros),
+    Token(u64),
+    Value(i64),
+}
+
+/// What an assertion claims.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim(Form);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Form {
+    /// The expression is not 0; its variables are figures and then cells.
+    Holds(Expr),
+    /// The figure at this index is null, or (false) is not.
+    Null(usize, bool),
+    /// The event happens, and these facts hold of it.
+    Happens(EventRef, Vec<Fact>),
+    /// The event does not happen.
+    Never(EventRef),
+    /// These events happen in this order.
+    Order(Vec<EventRef>),
+}
+
+impl EventRef {
+    /// Reads `grant client-a#1`; without a number, the first is meant.
+    ///
+    /// # Errors
+    /// An unknown kind or node, with those that exist.
+    pub fn parse(text: &str, names: &Names) -> Result<EventRef, LineError> {
+        let mut s = Scanner::new(text);
+        let event = EventRef::scan(&mut s, names)?;
+        s.end()?;
+        Ok(event)
+    }
+
+    fn scan(s: &mut Scanner<'_>, names: &Names) -> Result<EventRef, LineError> {
+        let token = s.take("the kind of an event such as `grant`")?;
+        let Some((kind, _)) = kind::KINDS.iter().find(|k| k.0 == token.text) else {
+            let known = list(kind::KINDS.iter().map(|k| k.0));
+            let message = format!("no kind of event `{}`; the kinds are {known}", token.text);
+            return Err(s.wrong(token, message));
+        };
+        let token = s.take("the id of a node")?;
+        let Some(node) = names.find(token.text) else {
+            let known = list(names.nodes.iter().map(|n| n.id.as_str()));
+            let message = format!("no node `{}`; the nodes are {known}", token.text);
+            return Err(s.wrong(token, message));
+        };
+        let mut number = 1;
+        if s.accept("#") {
+            if s.peek_text() == "0" {
+                return Err(s.expected("a number from 1"));
+            }
+            number = s.number("a number from 1")?;
+        }
+        Ok(EventRef { kind, node, number })
+    }
+
+    /// The event in this run, if it happens.
+    pub fn find(&self, run: &Run) -> Option<EventId> {
+        let skipped = usize::try_from(self.number.saturating_sub(1)).unwrap_or(usize::MAX);
+        self.all(run).nth(skipped)
+    }
+
+    fn all<'r>(&self, run: &'r Run) -> impl Iterator<Item = EventId> + use<'r> {
+        let EventRef { kind, node, .. } = *self;
+        let events = run.record.events.iter().enumerate();
+        let is = move |e: &crate::sim::Event<Testimony>| {
+            kind::kind(e) == kind && (e.node == node || kind::client(&run.record, e) == Some(node))
+        };
+        events.filter(move |(_, e)| is(e)).map(|(i, _)| EventId(i as u32))
+    }
+
+    fn words(&self, names: &Names) -> String {
+        format!("{} {}#{}", self.kind, names.node(self.node).id, self.number)
+    }
+
+    /// Why the event is not in this run.
+    fn absence(&self, run: &Run) -> String {
+        let of = format!("{} {}", self.kind, run.names().node(self.node).id);
+        match self.all(run).count() {
+            0 => format!("there is no `{of}` in this run"),
+            1 => format!("there is only one `{of}` in this run"),
+            n => format!("there are only {n} `{of}` in this run"),
+        }
+    }
+}
+
+/// The event that a beat or a prediction stands on in this run.
+///
+/// # Errors
+/// Why it is not there: the line cannot be read here, or no such event happened.
+pub fn anchor(run: &Run, text: &str) -> Result<EventId, String> {
+    let event = EventRef::parse(text, run.names()).map_err(|e| e.to_string())?;
+    event.find(run).ok_or_else(|| event.absence(run))
+}
+
+impl Claim {
+    /// Reads an assertion about runs with these names.
+    ///
+    /// # Errors
+    /// What was found and what was expected, with its place in the line.
+    pub fn parse(text: &str, names: &Names) -> Result<Claim, LineError> {
+        let mut s = Scanner::new(text);
+        let form = Form::scan(&mut s, names)?;
+        s.end()?;
+        Ok(Claim(form))
+    }
+
+    /// Whether it holds of this run.
+    ///
+    /// # Errors
+    /// What the run gave instead.
+    pub fn test(&self, run: &Run) -> Result<(), String> {
+        match &self.0 {
+            Form::Holds(expr) => holds(expr, run),
+            Form::Null(index, wanted) => {
+                let given = figures(&run.judgement).get(*index).copied().flatten();
+                if given.is_none() == *wanted { Ok(()) } else { Err(shown(*index, given)) }
+            }
+            Form::Never(event) => match event.find(run) {
+                None => Ok(()),
+                Some(id) => {
+                    let at = run.record.event(id).at;
+                    Err(format!("`{}` happened at {}", event.words(run.names()), seconds(at)))
+                }
+            },
+            Form::Happens(event, facts) => happens(event, facts, run),
+            Form::Order(events) => ordered(events, run),
+        }
+    }
+}
+
+impl Form {
+    fn scan(s: &mut Scanner<'_>, names: &Names) -> Result<Form, LineError> {
+        if s.peek_text() == "no" {
+            s.demand("no")?;
+            return Ok(Form::Never(EventRef::scan(s, names)?));
+        }
+        let second = s.peek_second();
+        let joins = ["", "and", "or"].contains(&second);
+        if second.starts_with(char::is_alphabetic) && !joins && s.peek_text() != "not" {
+            return Form::scan_event(s, names);
+        }
+        let figure = FIGURES.iter().position(|f| f.key == s.peek_text());
+        if let Some(index) = figure {
+            let mut ahead = s.clone();
+            ahead.take("a figure")?;
+            let wanted = ahead.peek_text() == "==";
+            if (wanted || ahead.peek_text() == "!=") && ahead.peek_second() == "null" {
+                ahead.take("a comparison")?;
+                ahead.demand("null")?;
+                *s = ahead;
+                return Ok(Form::Null(index, wanted));
+            }
+        }
+        let known: Vec<String> = variables(names).map(String::from).collect();
+        Ok(Form::Holds(Expr::parse(s, &known)?))
+    }
+
+    fn scan_event(s: &mut Scanner<'_>, names: &Names) -> Result<Form, LineError> {
+        let first = EventRef::scan(s, names)?;
+        if s.peek_text() == "before" {
+            let mut events = vec![first];
+            while s.accept("before") {
+                events.push(EventRef::scan(s, names)?);
+            }
+            return Ok(Form::Order(events));
+        }
+        let mut facts = Vec::new();
+        while s.peek().is_some() {
+            if s.accept("at") {
+                facts.push(Fact::At(s.duration()?));
+            } else if s.accept("token") {
+                facts.push(Fact::Token(u64::from(s.number("a token, a whole number")?)));
+            } else if s.accept("value") {
+                let sign = if s.accept("-") { -1 } else { 1 };
+                let size = s.number("a value, a whole number")?;
+                facts.push(Fact::Value(sign * i64::from(size)));
+            } else {
+                return Err(s.expected("`before`, `at`, `token`, `value` or the end of the line"));
+            }
+        }
+        Ok(Form::Happens(first, facts))
+    }
+}
+
+/// The names that expressions know: figures, then cells.
+fn variables(names: &Names) -> impl Iterator<Item = &str> {
+    FIGURES.iter().map(|f| f.key).chain(names.cells.iter().map(String::as_str))
+}
+
+fn holds(expr: &Expr, run: &Run) -> Result<(), String> {
+    let figures = figures(&run.judgement);
+    let mut values: Vec<Option<i64>> =
+        figures.iter().map(|f| f.map(|n| i64::try_from(n).unwrap_or(i64::MAX))).collect();
+    values.extend(cells_at_end(run).into_iter().map(Some));
+    let mut used = Vec::new();
+    collect(expr, &mut used);
+    if let Some(index) = used.iter().find(|i| values.get(**i).copied().flatten().is_none()) {
+        let key = FIGURES.get(*index).map_or("?", |f| f.key);
+        return Err(format!("{key} == null, a figure that does not arise in this run"));
+    }
+    let numbers: Vec<i64> = values.iter().map(|v| v.unwrap_or(0)).collect();
+    if expr.eval(&numbers) != 0 {
+        return Ok(());
+    }
+    let known: Vec<&str> = variables(run.names()).collect();
+    let parts =
+        used.iter().filter_map(|i| Some(format!("{} == {}", known.get(*i)?, numbers.get(*i)?)));
+    Err(parts.collect::<Vec<_>>().join(", "))
+}
+
+/// The values of all cells when the run ends.
+fn cells_at_end(run: &Run) -> Vec<i64> {
+    let mut cells = run.compiled.setup.cells.clone();
+    for event in &run.record.events {
+        if let Some(Testimony::Accept(op, write, ..)) = event.note()
+            && let Some(cell) = cells.get_mut(usize::from(op.cell.0))
+        {
+            *cell = write.value;
+        }
+    }
+    cells
+}
+
+fn collect(expr: &Expr, used: &mut Vec<usize>) {
+    match expr {
+        Expr::Const(_) => {}
+        Expr::Var(place) if used.contains(place) => {}
+        Expr::Var(place) => used.push(*place),
+        Expr::Not(inner) => collect(inner, used),
+        Expr::Binary(_, left, right) => {
+            collect(left, used);
+            collect(right, used);
+        }
+    }
+}
+
+fn shown(index: usize, given: Option<u64>) -> String {
+    let key = FIGURES.get(index).map_or("?", |f| f.key);
+    given.map_or_else(|| format!("{key} == null"), |n| format!("{key} == {n}"))
+}
+
+fn happens(event: &EventRef, facts: &[Fact], run: &Run) -> Result<(), String> {
+    let id = event.find(run).ok_or_else(|| event.absence(run))?;
+    let found = run.record.event(id);
+    for fact in facts {
+        let (holds, given) = match fact {
+            Fact::At(at) => (found.at == *at, format!("at {}", seconds(found.at))),
+            Fact::Token(token) => {
+                let given = kind::token(&run.record, found).map(|t| t.0);
+                (given == Some(*token), or_none("token", given))
+            }
+            Fact::Value(value) => {
+                let given = value_of(run, found.note());
+                (given == Some(*value), or_none("value", given))
+            }
+        };
+        if !holds {
+            return Err(format!("`{}` {given}", event.words(run.names())));
+        }
+    }
+    Ok(())
+}
+
+fn or_none(what: &str, given: Option<impl fmt::Display>) -> String {
+    given.map_or_else(|| format!("without a {what}"), |g| format!("{what} {g}"))
+}
+
+/// What an event reads, writes, or (for a check) answers: 1 for yes.
+fn value_of(run: &Run, note: Option<&Testimony>) -> Option<i64> {
+    match note? {
+        Testimony::Write(_, write) | Testimony::Accept(_, write, ..) => Some(write.value),
+        Testimony::Reject(_, write, _) => write.map(|w| w.0.value),
+        Testimony::Serve(_, _, value) => Some(*value),
+        Testimony::Check(_, holds) => Some(i64::from(*holds)),
+        Testimony::Learn(served) => value_of(run, run.record.events.get(served.0 as usize)?.note()),
+        _ => None,
+    }
+}
+
+fn ordered(events: &[EventRef], run: &Run) -> Result<(), String> {
+    let mut found = Vec::new();
+    for event in events {
+        found.push(event.find(run).ok_or_else(|| event.absence(run))?);
+    }
+    for (pair, refs) in found.windows(2).zip(events.windows(2)) {
+        let ([early, late], [first, second]) = (pair, refs) else { continue };
+        if early >= late {
+            let (a, b) = (run.record.event(*early).at, run.record.event(*late).at);
+            return Err(format!(
+                "`{}` at {} does not come before `{}` at {}",
+                first.words(run.names()),
+                seconds(a),
+                second.words(run.names()),
+                seconds(b),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A moment as assertions write it: `10.05s`.
+fn seconds(at: Micros) -> String {
+    let (whole, rest) = (at.0 / 1_000_000, at.0 % 1_000_000);
+    if rest == 0 {
+        return format!("{whole}s");
+    }
+    format!("{whole}.{}s", format!("{rest:06}").trim_end_matches('0'))
+}

@@ -1,0 +1,581 @@
+//! The front matter: a TOML tree read key by key, so that every mistake is found, with its place.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::model::{Answer, BASE, Class, Defence, FAULTS, Line, Predict, Recall, Variant};
+use super::place::Source;
+use crate::run::{ClientSpec, ResourceSpec, Scenario};
+use crate::sim::list;
+
+/// How long a line of text in a lesson file may be: a title, an edit, a line of a program.
+pub const MOST_CHARS: usize = 1000;
+const MOST_VARIANTS: usize = 16;
+const MOST_FAULTS: usize = 4;
+const MOST_MINUTES: u32 = 60;
+/// Misconceptions have the names `M1` to `M20`.
+const MISCONCEPTIONS: u32 = 20;
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+/// All of a lesson that stands in its front matter.
+#[derive(Debug)]
+pub struct Front {
+    pub id: String,
+    pub title: String,
+    pub minutes: u32,
+    pub class: Class,
+    pub covers: Vec<String>,
+    pub faults: Vec<String>,
+    pub hook: String,
+    pub say: String,
+    pub scenario: Scenario,
+    pub variants: Vec<Variant>,
+    pub defences: Vec<Defence>,
+    pub predictions: Vec<Predict>,
+    pub recall: Vec<Recall>,
+}
+
+/// A table that is being read: what it holds, where it is, which keys were asked for.
+struct Fields<'v, 't> {
+    table: &'v DeTable<'t>,
+    at: usize,
+    name: String,
+    known: Vec<&'static str>,
+}
+
+impl<'v, 't> Fields<'v, 't> {
+    fn get(&mut self, key: &'static str) -> Option<&'v Value<'t>> {
+        self.known.push(key);
+        self.table.get(key)
+    }
+}
+
+/// Reads the tree; what is wrong goes to `source`. Offsets in the tree count from `base`.
+pub fn front(source: &mut Source<'_>, tree: &Spanned<DeTable<'_>>, base: usize) -> Option<Front> {
+    let before = source.errors.len();
+    let mut reader = Reader { source, base };
+    let front = reader.front(tree.get_ref());
+    front.filter(|_| source.errors.len() == before)
+}
+
+struct Reader<'s, 't> {
+    source: &'s mut Source<'t>,
+    base: usize,
+}
+
+impl Reader<'_, '_> {
+    fn front(&mut self, table: &DeTable<'_>) -> Option<Front> {
+        let mut f = Fields { table, at: 0, name: "the front matter".into(), known: Vec::new() };
+        let id = self.need(&mut f, "id", Self::id);
+        let title = self.need(&mut f, "title", Self::words);
+        let minutes = self.need(&mut f, "minutes", Self::minutes);
+        let class = self.need(&mut f, "class", Self::class);
+        let covers = self.want(&mut f, "covers", Self::covers).unwrap_or_default();
+        let faults = self.want(&mut f, "faults", Self::faults).unwrap_or_default();
+        let hook = self.need(&mut f, "hook", Self::words);
+        let say = self.need(&mut f, "say", Self::words);
+        let scenario = self.need(&mut f, "scenario", Self::scenario);
+        let variants = self.need(&mut f, "variants", Self::variants);
+        let defences = self.want(&mut f, "defence", Self::defences).unwrap_or_default();
+        let predictions = self.want(&mut f, "predict", Self::predictions).unwrap_or_default();
+        let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
+        self.rest(f);
+        Some(Front {
+            id: id?,
+            title: title?,
+            minutes: minutes?,
+            class: class?,
+            covers,
+            faults,
+            hook: hook?,
+            say: say?,
+            scenario: scenario?,
+            variants: variants?,
+            defences,
+            predictions,
+            recall,
+        })
+    }
+
+    fn wrong(&mut self, at: usize, message: impl Into<String>) {
+        self.source.wrong(self.base + at, message);
+    }
+
+    /// Says what stands at `value` instead of what is `expected`.
+    fn unexpected(&mut self, value: &Value<'_>, expected: &str) {
+        let found = match value.get_ref() {
+            DeValue::String(text) => format!("the text \"{}\"", short(text)),
+            DeValue::Integer(_) | DeValue::Float(_) => "a number".into(),
+            DeValue::Boolean(truth) => format!("`{truth}`"),
+            DeValue::Datetime(_) => "a date".into(),
+            DeValue::Array(_) => "a list".into(),
+            DeValue::Table(_) => "a table".into(),
+        };
+        self.wrong(value.span().start, format!("found {found}, expected {expected}"));
+    }
+
+    fn need<'v, 't, T>(
+        &mut self,
+        fields: &mut Fields<'v, 't>,
+        key: &'static str,
+        read: fn(&mut Self, &'v Value<'t>) -> Option<T>,
+    ) -> Option<T> {
+        let Some(value) = fields.get(key) else {
+            self.wrong(fields.at, format!("{} has no `{key}`", fields.name));
+            return None;
+        };
+        read(self, value)
+    }
+
+    fn want<'v, 't, T>(
+        &mut self,
+        fields: &mut Fields<'v, 't>,
+        key: &'static str,
+        read: fn(&mut Self, &'v Value<'t>) -> Option<T>,
+    ) -> Option<T> {
+        read(self, fields.get(key)?)
+    }
+
+    /// Complains about every key that nobody asked for.
+    fn rest(&mut self, fields: Fields<'_, '_>) {
+        for (key, _) in fields.table.iter() {
+            if !fields.known.contains(&key.get_ref().as_ref()) {
+                let known = list(fields.known.iter().copied());
+                let message = format!(
+                    "found the key `{}` in {}, expected one of {known}",
+                    short(key.get_ref()),
+                    fields.name
+                );
+                self.wrong(key.span().start, message);
+            }
+        }
+    }
+
+    fn table<'v, 't>(
+        &mut self,
+        value: &'v Value<'t>,
+        name: impl Into<String>,
+    ) -> Option<Fields<'v, 't>> {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let at = value.span().start;
+                Some(Fields { table, at, name: name.into(), known: Vec::new() })
+            }
+            _ => {
+                self.unexpected(value, "a table");
+                None
+            }
+        }
+    }
+
+    /// The entries of a table in the order of the file.
+    fn entries<'v, 't>(
+        &mut self,
+        value: &'v Value<'t>,
+    ) -> Option<Vec<(String, usize, &'v Value<'t>)>> {
+        let fields = self.table(value, "")?;
+        let entry = |(k, v): (&'v Spanned<_>, &'v Value<'t>)| {
+            let key: &std::borrow::Cow<'t, str> = k.get_ref();
+            (key.to_string(), k.span().start, v)
+        };
+        let mut entries: Vec<_> = fields.table.iter().map(entry).collect();
+        entries.sort_by_key(|e| e.1);
+        Some(entries)
+    }
+
+    fn list<'v, 't, T>(
+        &mut self,
+        value: &'v Value<'t>,
+        expected: &str,
+        read: fn(&mut Self, &'v Value<'t>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let DeValue::Array(array) = value.get_ref() else {
+            self.unexpected(value, expected);
+            return None;
+        };
+        let read: Vec<Option<T>> = array.iter().map(|v| read(self, v)).collect();
+        read.into_iter().collect()
+    }
+
+    /// One line of text.
+    fn words(&mut self, value: &Value<'_>) -> Option<String> {
+        let DeValue::String(text) = value.get_ref() else {
+            self.unexpected(value, "a text in quotes");
+            return None;
+        };
+        if text.chars().count() > MOST_CHARS {
+            let message = format!("found a text of more than {MOST_CHARS} characters");
+            self.wrong(value.span().start, format!("{message}, expected a shorter one"));
+            return None;
+        }
+        if text.trim().is_empty() {
+            self.wrong(value.span().start, "found an empty text, expected words");
+            return None;
+        }
+        Some(text.to_string())
+    }
+
+    /// A line of a program: it may be empty.
+    fn code(&mut self, value: &Value<'_>) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) if text.is_empty() => Some(String::new()),
+            _ => self.words(value),
+        }
+    }
+
+    /// A line of text with its place.
+    fn line(&mut self, value: &Value<'_>) -> Option<Line> {
+        let text = self.words(value)?;
+        let place = self.source.place(self.literal(value).start);
+        Some(Line { text, place })
+    }
+
+    fn literal(&self, value: &Value<'_>) -> Range<usize> {
+        let span = value.span();
+        span.start + self.base..span.end + self.base
+    }
+
+    fn lines(&mut self, value: &Value<'_>) -> Option<Vec<Line>> {
+        self.list(value, "a list of texts", Self::line)
+    }
+
+    fn codes(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        self.list(value, "a list of texts, each a line of the program", Self::code)
+    }
+
+    fn id(&mut self, value: &Value<'_>) -> Option<String> {
+        let text = self.words(value)?;
+        if is_id(&text) {
+            return Some(text);
+        }
+        self.unexpected(value, "an id of lower-case letters, digits and `-`");
+        None
+    }
+
+    fn whole(&mut self, value: &Value<'_>) -> Option<i64> {
+        if let DeValue::Integer(n) = value.get_ref()
+            && let Ok(n) = i64::from_str_radix(n.as_str(), n.radix())
+        {
+            return Some(n);
+        }
+        self.unexpected(value, "a whole number");
+        None
+    }
+
+    fn minutes(&mut self, value: &Value<'_>) -> Option<u32> {
+        let number = self.whole(value)?;
+        let minutes = u32::try_from(number).ok().filter(|n| (1..=MOST_MINUTES).contains(n));
+        if minutes.is_none() {
+            let message = format!("found {number} minutes, expected 1 to {MOST_MINUTES}");
+            self.wrong(value.span().start, message);
+        }
+        minutes
+    }
+
+    fn class(&mut self, value: &Value<'_>) -> Option<Class> {
+        let text = self.words(value)?;
+        let class = Class::ALL.into_iter().find(|c| c.word() == text);
+        if class.is_none() {
+            self.unexpected(value, &one_of(&Class::ALL.map(Class::word)));
+        }
+        class
+    }
+
+    fn covers(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        self.list(value, "a list of atoms such as \"A4\"", |reader, value| {
+            let text = reader.words(value)?;
+            if is_atom(&text) {
+                return Some(text);
+            }
+            reader.unexpected(value, "an atom such as \"A4\" or \"B15.1\"");
+            None
+        })
+    }
+
+    fn faults(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        let faults = self.list(value, "a list of kinds of fault", |reader, value| {
+            let text = reader.words(value)?;
+            if FAULTS.contains(&text.as_str()) {
+                return Some(text);
+            }
+            reader.unexpected(value, &one_of(&FAULTS));
+            None
+        })?;
+        if faults.len() > MOST_FAULTS {
+            let message = format!("found {} kinds of fault", faults.len());
+            self.wrong(value.span().start, format!("{message}, expected at most {MOST_FAULTS}"));
+            return None;
+        }
+        Some(faults)
+    }
+
+    fn variants(&mut self, value: &Value<'_>) -> Option<Vec<Variant>> {
+        let entries = self.entries(value)?;
+        if !entries.iter().any(|e| e.0 == BASE) {
+            let message = format!("there is no variant `{BASE}`, expected `[variants.{BASE}]`");
+            self.wrong(value.span().start, message);
+        }
+        if entries.len() > MOST_VARIANTS {
+            let message = format!("found {} variants", entries.len());
+            self.wrong(value.span().start, format!("{message}, expected at most {MOST_VARIANTS}"));
+            return None;
+        }
+        let mut variants = Vec::new();
+        for (name, at, value) in entries {
+            if !is_id(&name) {
+                let found = short(&name);
+                let message = format!("found the variant `{found}`");
+                self.wrong(at, format!("{message}, expected lower-case letters, digits and `-`"));
+            }
+            variants.extend(self.variant(name, value));
+        }
+        // The default comes first, wherever it stands.
+        variants.sort_by_key(|v| v.name != BASE);
+        Some(variants)
+    }
+
+    fn variant(&mut self, name: String, value: &Value<'_>) -> Option<Variant> {
+        let mut f = self.table(value, format!("the variant `{name}`"))?;
+        let title = self.want(&mut f, "title", Self::words);
+        let clients = self.want(&mut f, "clients", Self::clients).unwrap_or_default();
+        let edits = self.want(&mut f, "edits", Self::lines).unwrap_or_default();
+        let expect = self.need(&mut f, "expect", Self::lines);
+        self.rest(f);
+        let title = title.unwrap_or_else(|| default_title(&name));
+        Some(Variant { name, title, clients, edits, expect: expect? })
+    }
+
+    fn defences(&mut self, value: &Value<'_>) -> Option<Vec<Defence>> {
+        self.list(value, "tables `[[defence]]`", |reader, value| {
+            let mut f = reader.table(value, "this defence")?;
+            let title = reader.need(&mut f, "title", Self::words);
+            let edit = reader.need(&mut f, "edit", Self::line);
+            reader.rest(f);
+            Some(Defence { title: title?, edit: edit? })
+        })
+    }
+
+    fn predictions(&mut self, value: &Value<'_>) -> Option<Vec<Predict>> {
+        self.list(value, "tables `[[predict]]`", |reader, value| {
+            let mut f = reader.table(value, "this prediction")?;
+            let id = reader.need(&mut f, "id", Self::id);
+            let question = reader.need(&mut f, "question", Self::words);
+            let at = reader.need(&mut f, "at", Self::line);
+            let variant = reader.want(&mut f, "variant", Self::id);
+            let answers = reader.need(&mut f, "answers", Self::answers);
+            let shown = reader.need(&mut f, "shown", Self::line);
+            let why = reader.need(&mut f, "why", Self::words);
+            reader.rest(f);
+            Some(Predict {
+                id: id?,
+                question: question?,
+                at: at?,
+                variant: variant.unwrap_or_else(|| BASE.into()),
+                answers: answers?,
+                shown: shown?,
+                why: why?,
+            })
+        })
+    }
+
+    fn answers(&mut self, value: &Value<'_>) -> Option<Vec<Answer>> {
+        let answers = self.list(value, "a list of answers", |reader, value| {
+            let mut f = reader.table(value, "this answer")?;
+            let text = reader.need(&mut f, "text", Self::words);
+            let when = reader.need(&mut f, "when", Self::line);
+            let misconception = reader.want(&mut f, "misconception", Self::misconception);
+            reader.rest(f);
+            Some(Answer { text: text?, when: when?, misconception })
+        })?;
+        if !(2..=4).contains(&answers.len()) {
+            let message = format!("found {} answers, expected 2 to 4", answers.len());
+            self.wrong(value.span().start, message);
+        }
+        Some(answers)
+    }
+
+    fn misconception(&mut self, value: &Value<'_>) -> Option<String> {
+        let text = self.words(value)?;
+        let number = text.strip_prefix('M').and_then(|n| n.parse::<u32>().ok());
+        if number.is_some_and(|n| (1..=MISCONCEPTIONS).contains(&n)) {
+            return Some(text);
+        }
+        self.unexpected(value, &format!("a misconception from \"M1\" to \"M{MISCONCEPTIONS}\""));
+        None
+    }
+
+    fn recalls(&mut self, value: &Value<'_>) -> Option<Vec<Recall>> {
+        self.list(value, "tables `[[recall]]`", |reader, value| {
+            let mut f = reader.table(value, "this recall item")?;
+            let question = reader.need(&mut f, "question", Self::words);
+            let answer = reader.need(&mut f, "answer", Self::words);
+            let from = reader.want(&mut f, "from", Self::id);
+            reader.rest(f);
+            Some(Recall { question: question?, answer: answer?, from })
+        })
+    }
+}
+
+/// The scenario: what [`crate::run::compile`] reads further.
+impl Reader<'_, '_> {
+    fn scenario(&mut self, value: &Value<'_>) -> Option<Scenario> {
+        let mut f = self.table(value, "the scenario")?;
+        let system = self.need(&mut f, "system", Self::words);
+        let until = self.want(&mut f, "until", Self::words);
+        let seed = self.want(&mut f, "seed", Self::seed);
+        let settings = self.want(&mut f, "settings", Self::settings).unwrap_or_default();
+        let locks = self.want(&mut f, "locks", Self::names);
+        let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
+        let resources = self.want(&mut f, "resources", Self::resources).unwrap_or_default();
+        let invariant = self.want(&mut f, "invariant", Self::words);
+        let clients = self.need(&mut f, "clients", Self::clients);
+        self.rest(f);
+        Some(Scenario {
+            system: system?,
+            until: until.unwrap_or_else(|| "60s".into()),
+            seed: seed.unwrap_or(1),
+            settings,
+            locks: locks.unwrap_or_else(|| vec!["lock".into()]),
+            cells,
+            resources,
+            invariant,
+            clients: clients?,
+        })
+    }
+
+    fn seed(&mut self, value: &Value<'_>) -> Option<u64> {
+        let number = self.whole(value)?;
+        let seed = u64::try_from(number).ok();
+        if seed.is_none() {
+            self.wrong(value.span().start, format!("found {number}, expected a seed from 0"));
+        }
+        seed
+    }
+
+    fn names(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        self.list(value, "a list of names", Self::words)
+    }
+
+    /// Settings by dotted key; tables within are the same keys written apart.
+    fn settings(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        self.settings_below(value, "", &mut settings)?;
+        Some(settings)
+    }
+
+    fn settings_below(
+        &mut self,
+        value: &Value<'_>,
+        prefix: &str,
+        settings: &mut BTreeMap<String, String>,
+    ) -> Option<()> {
+        for (key, at, value) in self.entries(value)? {
+            let key = format!("{prefix}{key}");
+            let text = match value.get_ref() {
+                // A key has two parts; deeper tables would only be a way to exhaust the stack.
+                DeValue::Table(_) if prefix.is_empty() => {
+                    self.settings_below(value, &format!("{key}."), settings);
+                    continue;
+                }
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(_) => self.whole(value)?.to_string(),
+                _ => {
+                    self.unexpected(value, "a text or a whole number");
+                    continue;
+                }
+            };
+            if settings.insert(key.clone(), text).is_some() {
+                self.wrong(at, format!("found the setting `{}` twice", short(&key)));
+            }
+        }
+        Some(())
+    }
+
+    fn cells(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, i64>> {
+        let mut cells = BTreeMap::new();
+        for (name, _, value) in self.entries(value)? {
+            cells.insert(name, self.whole(value).unwrap_or_default());
+        }
+        Some(cells)
+    }
+
+    fn resources(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ResourceSpec>> {
+        let mut resources = BTreeMap::new();
+        for (id, _, value) in self.entries(value)? {
+            let Some(mut f) = self.table(value, format!("the resource `{}`", short(&id))) else {
+                continue;
+            };
+            let label = self.want(&mut f, "label", Self::words);
+            let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
+            let lock = self.want(&mut f, "lock", Self::words);
+            self.rest(f);
+            resources.insert(id, ResourceSpec { label, cells, lock });
+        }
+        Some(resources)
+    }
+
+    fn clients(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ClientSpec>> {
+        let mut clients = BTreeMap::new();
+        for (id, _, value) in self.entries(value)? {
+            let Some(mut f) = self.table(value, format!("the client `{}`", short(&id))) else {
+                continue;
+            };
+            let label = self.want(&mut f, "label", Self::words);
+            let start = self.want(&mut f, "start", Self::words);
+            let program = self.need(&mut f, "program", Self::codes).unwrap_or_default();
+            let tasks = self.want(&mut f, "tasks", Self::tasks).unwrap_or_default();
+            let on = self.want(&mut f, "on", Self::tasks).unwrap_or_default();
+            self.rest(f);
+            clients.insert(id, ClientSpec { label, start, program, tasks, on });
+        }
+        Some(clients)
+    }
+
+    fn tasks(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, Vec<String>>> {
+        let mut tasks = BTreeMap::new();
+        for (name, _, value) in self.entries(value)? {
+            tasks.insert(name, self.codes(value).unwrap_or_default());
+        }
+        Some(tasks)
+    }
+}
+
+/// Lower-case letters, digits and `-`, beginning with a letter.
+pub fn is_id(text: &str) -> bool {
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.chars().all(good) && text.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// `A4`, `B15.1`.
+fn is_atom(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(['A', 'B']) else {
+        return false;
+    };
+    let number = |n: &str| (1..=2).contains(&n.len()) && n.bytes().all(|b| b.is_ascii_digit());
+    rest.split('.').count() <= 2 && rest.split('.').all(number)
+}
+
+fn one_of(words: &[&str]) -> String {
+    format!("one of {}", list(words.iter().copied()))
+}
+
+/// `Own check` for `own-check`.
+fn default_title(name: &str) -> String {
+    let spaced = name.replace('-', " ");
+    let mut chars = spaced.chars();
+    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// The beginning of a text that might be long or hold line breaks.
+pub fn short(text: &str) -> String {
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let mut words: String = text.chars().take(40).map(clean).collect();
+    if text.chars().nth(40).is_some() {
+        words.push('…');
+    }
+    words
+}

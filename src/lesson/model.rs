@@ -1,0 +1,266 @@
+//! A lesson as data: what a file says, and what a packed lesson carries.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::{self, ClientSpec, Compiled, Scenario, ScenarioError};
+use crate::systems::Registry;
+
+/// The variant that is run by default; every lesson has it.
+pub const BASE: &str = "base";
+
+/// The kinds of fault that a lesson can offer, by the words of their edits.
+pub const FAULTS: [&str; 5] = ["pause", "cut", "crash", "delay", "drop"];
+
+/// A place in a lesson file: line and column count from 1, the column in Unicode scalar values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Place {
+    /// The line, from 1; 0 in a packed lesson, which has no file.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A lesson.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Lesson {
+    /// The name in links and file names: `lease-expiration`.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// How long it takes.
+    pub minutes: u32,
+    /// Which kind of lock it is about.
+    pub class: Class,
+    /// Atoms of the curriculum that it covers: `A4`, `B15.1`.
+    pub covers: Vec<String>,
+    /// The kinds of fault that it offers, at most four, out of [`FAULTS`].
+    pub faults: Vec<String>,
+    /// One sentence that opens it: a concrete incident.
+    pub hook: String,
+    /// One sentence to say aloud at the end.
+    pub say: String,
+    /// The scenario that all variants share.
+    pub scenario: Scenario,
+    /// Variants, [`BASE`] first, then in the order of the file.
+    pub variants: Vec<Variant>,
+    /// Switches beside the stage, each an edit.
+    #[serde(default)]
+    pub defences: Vec<Defence>,
+    /// Questions before the deciding event.
+    #[serde(default)]
+    pub predictions: Vec<Predict>,
+    /// Questions at the end.
+    #[serde(default)]
+    pub recall: Vec<Recall>,
+    /// Words before the first beat.
+    #[serde(default)]
+    pub intro: Vec<Block>,
+    /// Beats: pieces of the story, each anchored to an event.
+    pub beats: Vec<Beat>,
+}
+
+/// Which kind of lock: what happens when it fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// Two holders would corrupt something.
+    Correctness,
+    /// Two holders would waste something.
+    Efficiency,
+}
+
+impl Class {
+    /// Both, in the order of the documentation.
+    pub const ALL: [Class; 2] = [Class::Correctness, Class::Efficiency];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Class::Correctness => "correctness",
+            Class::Efficiency => "efficiency",
+        }
+    }
+}
+
+/// A line of text that is read as a language of its own: an edit, an assertion.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Line {
+    /// As written.
+    pub text: String,
+    /// Where it begins in the file.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+/// The scenario with some edits, and what must come out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its name: `base`, `fixed`, or the author's own.
+    pub name: String,
+    /// What a tab calls it.
+    pub title: String,
+    /// Clients that replace the scenario's clients of the same ids.
+    #[serde(default, skip_serializing_if = "Clients::is_empty")]
+    pub clients: Clients,
+    /// Its edits.
+    pub edits: Vec<Line>,
+    /// What is asserted of its run.
+    pub expect: Vec<Line>,
+}
+
+/// Clients by node id.
+pub type Clients = std::collections::BTreeMap<String, ClientSpec>;
+
+/// A switch: one edit with a name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Defence {
+    /// What the switch is called: `The resource checks the token`.
+    pub title: String,
+    /// The edit that it adds.
+    pub edit: Line,
+}
+
+/// A piece of the story.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Beat {
+    /// Its name in links.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The event that it speaks of: `grant client-a#1`.
+    pub at: Line,
+    /// The variant that it belongs to.
+    pub variant: String,
+    /// Its words.
+    pub blocks: Vec<Block>,
+}
+
+/// A question before the deciding event; the run decides, not the text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Predict {
+    /// Its name.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// The event just after which it is asked.
+    pub at: Line,
+    /// The variant in which it is asked.
+    pub variant: String,
+    /// Two to four answers.
+    pub answers: Vec<Answer>,
+    /// The event that shows the answer.
+    pub shown: Line,
+    /// Why, in a sentence or two.
+    pub why: String,
+}
+
+/// One answer to a prediction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// Its words.
+    pub text: String,
+    /// The assertion that makes it right in a run.
+    pub when: Line,
+    /// The misconception that it comes from: `M3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misconception: Option<String>,
+}
+
+/// A question at the end, with its answer to compare with.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Recall {
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+    /// The lesson that it goes back to, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// A block of words. Closed: a page draws exactly these.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Block {
+    /// A paragraph.
+    Paragraph(Vec<Inline>),
+    /// A list without numbers.
+    List(Vec<Vec<Block>>),
+    /// A list with numbers from 1.
+    Steps(Vec<Vec<Block>>),
+    /// Lines of code, as they are.
+    Code(String),
+    /// Words of somebody else.
+    Quote(Vec<Block>),
+}
+
+/// A piece of a line of words.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Inline {
+    /// Plain text.
+    Text(String),
+    /// Stressed.
+    Emphasis(Vec<Inline>),
+    /// Stressed strongly.
+    Strong(Vec<Inline>),
+    /// Code.
+    Code(String),
+    /// A link to something that is known to exist.
+    Link(Target, Vec<Inline>),
+}
+
+/// Where a link in a lesson can lead.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// A beat of the same lesson, by its id.
+    Beat(String),
+    /// Another lesson, by its id.
+    Lesson(String),
+}
+
+impl Lesson {
+    /// The variant with this name.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|v| v.name == name)
+    }
+
+    /// The scenario of a variant: the lesson's, with the variant's clients in place of theirs.
+    pub fn scenario_of(&self, variant: &Variant) -> Scenario {
+        let mut scenario = self.scenario.clone();
+        for (id, client) in &variant.clients {
+            scenario.clients.insert(id.clone(), client.clone());
+        }
+        scenario
+    }
+
+    /// Reads a variant with `extra_edits` after its own, ready to run.
+    ///
+    /// # Errors
+    /// Everything that is wrong; edits are counted through, the variant's own first.
+    pub fn compile(
+        &self,
+        variant: &str,
+        extra_edits: &[String],
+    ) -> Result<Compiled, Vec<ScenarioError>> {
+        let Some(found) = self.variant(variant) else {
+            let known = crate::sim::list(self.variants.iter().map(|v| v.name.as_str()));
+            let message = format!("no variant `{variant}`; the variants are {known}");
+            let place = run::Place { path: vec!["variants".into()], at: 0 };
+            return Err(vec![ScenarioError { place, message }]);
+        };
+        let mut edits: Vec<String> = found.edits.iter().map(|e| e.text.clone()).collect();
+        edits.extend_from_slice(extra_edits);
+        run::compile(&self.scenario_of(found), &edits, &Registry::standard())
+    }
+}
