@@ -115,7 +115,7 @@ fn the_web_is_touched_only_by_the_page() {
 
 #[test]
 fn no_event_makes_a_string() {
-    for file in ["world.rs", "wire.rs", "record.rs", "rng.rs"] {
+    for file in ["actor.rs", "heart.rs", "proc.rs", "world.rs", "wire.rs", "record.rs", "rng.rs"] {
         let text = fs::read_to_string(root().join("src/sim").join(file)).expect("it exists");
         let code = code(&text);
         for maker in ["format!", "to_string()", "String::from"] {

@@ -4,7 +4,11 @@
 //! themselves and which words their programs have; [`World`] runs it. The same world, faults and
 //! seed give the same [`Event`]s, natively and in the browser, byte for byte.
 
+mod actor;
 mod expr;
+mod heart;
+mod plan;
+mod proc;
 mod program;
 mod record;
 mod rng;
@@ -13,14 +17,14 @@ mod time;
 mod wire;
 mod world;
 
+pub use actor::{Actor, CrashKind, Cx, Disk, Domain, Flow, ProcId, TimerId, Waiting};
 pub use expr::{Binary, Expr};
+pub use plan::{Fault, Plan, ProcPlan};
+pub use proc::TaskState;
 pub use program::{Instr, Line, MOST_LINES, Names, Outcome, Pc, Task, Trigger, parse};
 pub use record::{Causes, Discard, Event, EventId, MessageInfo, MsgId, Record, Sink, What};
 pub use rng::{Purpose, keyed, up_to};
 pub use text::{LineError, Scanner, Token, list};
 pub use time::{Clock, ClockKind, Clocks, Local, Micros, Ratio};
 pub use wire::{ConnId, MessageFault};
-pub use world::{
-    Actor, CrashKind, Cx, Disk, Domain, Fault, Flow, MOST_EVENTS, Plan, ProcId, ProcPlan,
-    TaskState, TimerId, Waiting, World,
-};
+pub use world::{MOST_EVENTS, World};

@@ -1,8 +1,8 @@
 //! The event record: what happened, in order, and why. It lives beside the world.
 
+use super::actor::{CrashKind, Domain, ProcId};
 use super::time::{Micros, Ratio};
 use super::wire::ConnId;
-use super::world::{CrashKind, Domain, ProcId};
 
 /// The index of an event in its record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

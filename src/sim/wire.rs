@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
+use super::actor::ProcId;
 use super::record::{EventId, MsgId};
 use super::time::Micros;
-use super::world::ProcId;
 
 /// A connection between two processes; a new one is opened after a time-out or a reset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

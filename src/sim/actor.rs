@@ -1,0 +1,316 @@
+//! What runs in a process: the trait of servers and client libraries, and what they may do.
+
+use std::fmt::Debug;
+
+use super::heart::{Due, Heart};
+use super::proc::{TaskState, TimerKey};
+use super::program::{Outcome, Pc, Trigger};
+use super::record::{Causes, EventId, MessageInfo, MsgId, Sink, What};
+use super::rng::{Purpose, keyed, up_to};
+use super::time::{ClockKind, Clocks, Local, Micros};
+use super::wire::{ConnId, Departure, MessageFault, OnTheWay};
+
+/// A process of a scenario: the index of its lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ProcId(pub u16);
+
+/// What the simulated systems add to the simulator.
+pub trait Domain: Sized + 'static {
+    /// What actors say of themselves, as events.
+    type Note: Clone + PartialEq + Debug;
+    /// What messages carry.
+    type Body: Clone + Debug;
+    /// The words of programs that are not control flow.
+    type Op: Clone + Debug;
+    /// What actors show of their state.
+    type Fact: Clone + PartialEq + Debug;
+    /// What can be set.
+    type Settings: Clone + Debug;
+
+    /// The word that names an operation: `write` for `write balance = 90`.
+    fn verb(op: &Self::Op) -> &'static str;
+}
+
+/// How a process dies. What it loses differs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CrashKind {
+    /// The process is killed; the operating system's cache survives.
+    Kill,
+    /// The machine loses power; only what was synced survives.
+    Power,
+    /// An orderly shut-down: everything written is synced first.
+    Clean,
+}
+
+/// State on a disk: what the operating system holds in its cache, and what is durable.
+///
+/// What an actor keeps outside of a `Disk` is volatile.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Disk<T> {
+    cached: T,
+    durable: T,
+}
+
+impl<T: Clone> Disk<T> {
+    /// A disk that holds `value` durably.
+    pub fn new(value: T) -> Disk<T> {
+        Disk { cached: value.clone(), durable: value }
+    }
+
+    /// What a reader sees.
+    pub fn read(&self) -> &T {
+        &self.cached
+    }
+
+    /// Changes what a reader sees; a power loss forgets it until it is synced.
+    pub fn write(&mut self) -> &mut T {
+        &mut self.cached
+    }
+
+    /// Makes everything written durable (`fsync`).
+    pub fn sync(&mut self) {
+        self.durable.clone_from(&self.cached);
+    }
+
+    /// What is left after a crash.
+    pub fn crash(&mut self, how: CrashKind) {
+        match how {
+            CrashKind::Kill => {}
+            CrashKind::Power => self.cached.clone_from(&self.durable),
+            CrashKind::Clean => self.sync(),
+        }
+    }
+}
+
+/// Whether a call is over at once or waits.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Flow {
+    /// The program goes on in the same instant.
+    Done(Outcome),
+    /// The task waits until [`Cx::finish`].
+    Wait(Waiting),
+}
+
+/// What a waiting instruction waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The word of the instruction.
+    pub verb: &'static str,
+    /// Whose answer it needs.
+    pub on: ProcId,
+    /// When it gives up, on the process's monotonic clock.
+    pub until: Option<Local>,
+}
+
+/// What a process runs: a server, or the library behind a client's program.
+pub trait Actor<D: Domain>: Debug {
+    /// A copy for a keyframe or a fork.
+    fn boxed(&self) -> Box<dyn Actor<D>>;
+    /// The process starts, for the first time or again.
+    fn on_start(&mut self, _cx: &mut Cx<'_, D>) {}
+    /// A message is handled.
+    fn on_message(&mut self, cx: &mut Cx<'_, D>, from: ProcId, conn: ConnId, body: &D::Body);
+    /// A timer of this actor is handled, late where the process was paused.
+    fn on_timer(&mut self, _cx: &mut Cx<'_, D>, _key: u64) {}
+    /// A task calls one of the domain's words.
+    fn on_call(&mut self, _cx: &mut Cx<'_, D>, _task: usize, _op: &D::Op) -> Flow {
+        Flow::Done(Outcome::Ok)
+    }
+    /// The peer's earlier life is over: nothing asked on that connection will be answered.
+    fn on_closed(&mut self, _cx: &mut Cx<'_, D>, _peer: ProcId) {}
+    /// The process dies; volatile state is to be dropped.
+    fn on_crash(&mut self, cx: &mut Cx<'_, D>, how: CrashKind);
+    /// The process's main program ended.
+    fn on_exit(&mut self, _cx: &mut Cx<'_, D>) {}
+    /// Settings changed.
+    fn on_settings(&mut self, settings: &D::Settings);
+    /// Whether the run must go on for this actor's sake: it holds something that will end by itself.
+    fn busy(&self) -> bool {
+        false
+    }
+    /// What the actor shows, at this reading of its clocks.
+    fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<D::Fact>;
+}
+
+impl<D: Domain> Clone for Box<dyn Actor<D>> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+/// A timer that was set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimerId {
+    pub(super) slot: u32,
+    pub(super) generation: u32,
+}
+
+/// What an actor may do while it handles something: everything it causes goes through here.
+pub struct Cx<'a, D: Domain> {
+    pub(super) core: &'a mut Heart<D>,
+    pub(super) sink: &'a mut dyn Sink<D>,
+    pub(super) me: ProcId,
+    pub(super) causes: Causes,
+    pub(super) handling: Option<MsgId>,
+}
+
+impl<D: Domain> Cx<'_, D> {
+    /// This process.
+    pub fn me(&self) -> ProcId {
+        self.me
+    }
+
+    /// What one of this process's clocks shows.
+    pub fn clock(&self, kind: ClockKind) -> Local {
+        self.core.procs[usize::from(self.me.0)].clocks.get(kind).read(self.core.now)
+    }
+
+    /// The true moment at which one of this process's clocks came to show a reading that it has
+    /// passed; for what a paused process says late.
+    pub fn passed(&self, kind: ClockKind, reading: Local) -> Micros {
+        self.core.procs[usize::from(self.me.0)].clocks.get(kind).passed(reading)
+    }
+
+    /// Notes something; what follows is caused by it.
+    pub fn note(&mut self, note: D::Note) -> EventId {
+        let id = self.core.emit(self.me, What::Note(note), self.causes, self.sink);
+        self.causes = Causes::one(id);
+        id
+    }
+
+    /// Adds a cause to whatever follows.
+    pub fn because(&mut self, id: Option<EventId>) {
+        self.causes = self.causes.and(id);
+    }
+
+    /// The message that is being handled.
+    pub fn handling(&self) -> Option<MsgId> {
+        self.handling
+    }
+
+    /// Sends a request on the connection to `to`, which is opened where there is none; `note`
+    /// says what the sender does with it.
+    pub fn ask(&mut self, to: ProcId, body: D::Body, note: Option<D::Note>) -> MsgId {
+        let lives = [self.life(self.me), self.life(to)];
+        let conn = self.core.wire.conn(self.me, to, lives);
+        self.send(conn, body, note)
+    }
+
+    /// Sends on a connection that a request came on.
+    pub fn send(&mut self, conn: ConnId, body: D::Body, note: Option<D::Note>) -> MsgId {
+        let (from, to) = (self.me, self.core.wire.other_end(conn, self.me));
+        let number = self.core.wire.count_send(from, to);
+        let id = MsgId(self.core.next_message);
+        self.core.next_message += 1;
+        let sent = EventId(self.core.next_event);
+        let copy = body.clone();
+        let (delivered, lost) = (None, None);
+        self.sink.message(MessageInfo {
+            from,
+            to,
+            conn,
+            number,
+            body: copy,
+            sent,
+            delivered,
+            lost,
+        });
+        self.core.emit(from, What::Send(id, note), self.causes, self.sink);
+        self.causes = Causes::one(sent);
+        let (mut lost, mut travel) = (false, self.travel(from, to, number));
+        for (a, b, n, fault, edit) in &self.core.plan.message_faults {
+            if (*a, *b, *n) == (from, to, number) {
+                self.core.used[*edit] = true;
+                match fault {
+                    MessageFault::Drop => lost = true,
+                    MessageFault::Delay(span) => travel = travel.plus(*span),
+                }
+            }
+        }
+        let message = OnTheWay { id, from, to, conn, body, sent, due: false };
+        match self.core.wire.depart(message, self.core.now, travel, lost) {
+            Departure::Due(slot, at) => self.core.schedule(at, Due::Arrive(slot)),
+            Departure::Lost => {
+                self.core.emit(from, What::Lose(id), Causes::one(sent), self.sink);
+            }
+        }
+        id
+    }
+
+    fn travel(&self, from: ProcId, to: ProcId, number: u32) -> Micros {
+        let least = self.core.wire.latency(from, to);
+        let jitter = self.core.plan.jitter;
+        if jitter == Micros::ZERO {
+            return least;
+        }
+        let owner = u64::from(from.0) << 16 | u64::from(to.0);
+        let draw = keyed(self.core.plan.seed, Purpose::Jitter, owner, u64::from(number));
+        least.plus(Micros(up_to(draw, jitter.0)))
+    }
+
+    fn life(&self, p: ProcId) -> u32 {
+        self.core.procs[usize::from(p.0)].life
+    }
+
+    /// Gives the connection to `peer` up: the next send opens a fresh one.
+    pub fn abandon(&mut self, peer: ProcId) {
+        self.core.wire.abandon(self.me, peer);
+    }
+
+    /// Sets a timer on one of this process's clocks; `key` comes back in [`Actor::on_timer`].
+    pub fn timer(&mut self, clock: ClockKind, deadline: Local, key: u64) -> TimerId {
+        self.core.set_timer(self.me, clock, deadline, TimerKey::Actor(key), self.causes)
+    }
+
+    /// Cancels a timer; one that fired already is no error.
+    pub fn cancel(&mut self, id: TimerId) {
+        let proc = &mut self.core.procs[usize::from(self.me.0)];
+        if proc.timers[id.slot as usize].generation == id.generation {
+            proc.free_timer(id.slot);
+        }
+    }
+
+    /// Ends the wait of a task: it goes on when this handler is done.
+    pub fn finish(&mut self, task: usize, outcome: Outcome) {
+        let now = &mut self.core.procs[usize::from(self.me.0)].tasks[task];
+        if matches!(now.state, TaskState::Waiting(_)) {
+            now.state = TaskState::Ready;
+            now.outcome = outcome;
+        }
+    }
+
+    /// Starts the handlers of a notice, where the scenario has any that are not running.
+    pub fn notify(&mut self, notice: &str) {
+        let tasks = self.core.plan.procs[usize::from(self.me.0)].tasks.clone();
+        for (index, task) in tasks.iter().enumerate() {
+            let waits = matches!(&task.trigger, Trigger::Notice(name) if name == notice);
+            let now = &mut self.core.procs[usize::from(self.me.0)].tasks[index];
+            if waits && matches!(now.state, TaskState::Idle | TaskState::Ended) {
+                now.state = TaskState::Ready;
+                now.pc = 0;
+                let id = self.core.emit(self.me, What::Handle(index), self.causes, self.sink);
+                self.causes = Causes::one(id);
+            }
+        }
+    }
+
+    /// The line that a task of this process is executing.
+    pub fn pc(&self, task: usize) -> Pc {
+        self.core.procs[usize::from(self.me.0)].tasks[task].pc
+    }
+
+    /// The locals of this process.
+    pub fn locals(&self) -> &[i64] {
+        &self.core.procs[usize::from(self.me.0)].locals
+    }
+
+    /// Sets a local of this process.
+    pub fn set_local(&mut self, place: usize, value: i64) {
+        self.core.procs[usize::from(self.me.0)].locals[place] = value;
+    }
+
+    /// A random number for this process: the same key gives the same number in every run.
+    pub fn random(&self, purpose: Purpose, ordinal: u64) -> u64 {
+        keyed(self.core.plan.seed, purpose, u64::from(self.me.0), ordinal)
+    }
+}

@@ -1,0 +1,302 @@
+//! The client library of the lease service.
+
+use super::{Reply, Request, TokenRule};
+use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
+use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Waiting};
+use crate::systems::client::{Desk, LockClient, Requests, asks};
+use crate::systems::{Body, Locks, Settings};
+
+/// An acquire, renewal or release that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    task: usize,
+    lock: LockId,
+    ask: Ask,
+    mode: Mode,
+    /// When this request was sent, on the client's monotonic clock.
+    sent: Local,
+    /// When the whole acquire gives up.
+    until: Option<Local>,
+    /// The grant that a token is fetched for, and when it is over by the client's own rule.
+    granted: Option<(Grant, Local)>,
+    /// A refused acquire that will ask again when its timer fires.
+    resting: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LeaseClient {
+    service: ProcId,
+    open: Requests<Open>,
+    queue: bool,
+    retry: Micros,
+    timeout: Micros,
+    from_send: bool,
+    rule: TokenRule,
+}
+
+impl LeaseClient {
+    pub(super) fn new(settings: &Settings, service: ProcId) -> LeaseClient {
+        let mut client = LeaseClient {
+            service,
+            open: Requests::default(),
+            queue: true,
+            retry: Micros::ZERO,
+            timeout: Micros::ZERO,
+            from_send: true,
+            rule: TokenRule::Generation,
+        };
+        client.on_settings(settings);
+        client
+    }
+
+    fn send_acquire(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        mut open: Open,
+        first: bool,
+    ) {
+        let number = desk.request();
+        let (lock, mode) = (open.lock, open.mode);
+        let owner = (cx.me(), desk.life());
+        let request = Request::Acquire { lock, mode, owner, queue: self.queue };
+        let now = cx.clock(ClockKind::Mono);
+        let left = open.until.map(|until| now.until(until));
+        // Whoever waits in the service's queue gets no answer for as long as it takes.
+        let patience = if self.queue {
+            left
+        } else {
+            Some(left.map_or(self.timeout, |l| l.min(self.timeout)))
+        };
+        open = Open { sent: now, resting: false, ask: Ask::Acquire, granted: None, ..open };
+        cx.ask(
+            self.service,
+            Body::new("acquire", number, request),
+            asks(lock, Ask::Acquire, first, patience),
+        );
+        self.open.add(cx, number, patience, open);
+    }
+
+    fn simple(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        name: &'static str,
+        request: Request,
+        open: Open,
+    ) -> Flow {
+        let number = desk.request();
+        let within = Some(self.timeout);
+        cx.ask(
+            self.service,
+            Body::new(name, number, request),
+            asks(open.lock, open.ask, true, within),
+        );
+        self.open.add(cx, number, within, open);
+        let until = Some(cx.clock(ClockKind::Mono).plus(self.timeout));
+        Flow::Wait(Waiting { verb: name, on: self.service, until })
+    }
+
+    fn blank(&self, cx: &Cx<'_, Locks>, task: usize, lock: LockId, ask: Ask) -> Open {
+        Open {
+            task,
+            lock,
+            ask,
+            mode: Mode::Exclusive,
+            sent: cx.clock(ClockKind::Mono),
+            until: None,
+            granted: None,
+            resting: false,
+        }
+    }
+
+    fn finish(&self, cx: &mut Cx<'_, Locks>, open: &Open, ask: Ask, outcome: Outcome) {
+        cx.note(Testimony::Answer(open.lock, ask, outcome));
+        cx.finish(open.task, outcome);
+    }
+
+    /// Asks again later, or gives up where the acquire's own time is over.
+    fn again_later(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, wait: Micros) {
+        let now = cx.clock(ClockKind::Mono);
+        if open.until.is_some_and(|until| now.plus(wait) >= until) {
+            self.finish(cx, &open, Ask::Acquire, Outcome::Timeout);
+            return;
+        }
+        let number = desk.request();
+        self.open.add(cx, number, Some(wait), Open { resting: true, ..open });
+    }
+
+    fn granted(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        open: Open,
+        grant: Grant,
+        token: Option<Token>,
+        deadline: Local,
+    ) {
+        if self.rule == TokenRule::SetThenIncr && token.is_none() {
+            let number = desk.request();
+            let request = Request::Increment { lock: open.lock, grant };
+            let within = Some(self.timeout);
+            let note = asks(open.lock, Ask::Token, true, within);
+            cx.ask(self.service, Body::new("incr", number, request), note);
+            let open = Open { ask: Ask::Token, granted: Some((grant, deadline)), ..open };
+            self.open.add(cx, number, within, open);
+            return;
+        }
+        cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Ok));
+        desk.believe(cx, open.lock, open.mode, grant, token, Some(deadline));
+        cx.finish(open.task, Outcome::Ok);
+    }
+
+    fn answered(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: Reply) {
+        match (open.ask, reply) {
+            (Ask::Acquire, Reply::Granted { grant, token, ttl, waited }) => {
+                let from =
+                    if self.from_send && !waited { open.sent } else { cx.clock(ClockKind::Mono) };
+                self.granted(cx, desk, open, grant, token, from.plus(ttl));
+            }
+            (Ask::Acquire, Reply::Refused) => self.again_later(cx, desk, open, self.retry),
+            (Ask::Token, Reply::Count(token)) => {
+                cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Ok));
+                if let Some((grant, deadline)) = open.granted {
+                    self.granted(cx, desk, open, grant, Some(token), deadline);
+                }
+            }
+            (Ask::Renew, Reply::Renewed { ttl }) => {
+                let from = if self.from_send { open.sent } else { cx.clock(ClockKind::Mono) };
+                desk.extend(open.lock, Some(from.plus(ttl)));
+                self.finish(cx, &open, Ask::Renew, Outcome::Ok);
+            }
+            (Ask::Renew, _) => {
+                cx.note(Testimony::Answer(open.lock, Ask::Renew, Outcome::Refused));
+                desk.doubt(cx, open.lock, BeliefEnd::Refused);
+                cx.finish(open.task, Outcome::Refused);
+            }
+            (Ask::Release, Reply::Released) => self.finish(cx, &open, Ask::Release, Outcome::Ok),
+            (Ask::Release, _) => self.finish(cx, &open, Ask::Release, Outcome::Refused),
+            _ => {}
+        }
+    }
+}
+
+impl LockClient for LeaseClient {
+    fn boxed(&self) -> Box<dyn LockClient> {
+        Box::new(self.clone())
+    }
+
+    fn acquire(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+        mode: Mode,
+        within: Option<Micros>,
+    ) -> Flow {
+        let until = within.map(|w| cx.clock(ClockKind::Mono).plus(w));
+        let open = Open { mode, until, ..self.blank(cx, task, lock, Ask::Acquire) };
+        self.send_acquire(cx, desk, open, true);
+        Flow::Wait(Waiting { verb: "acquire", on: self.service, until })
+    }
+
+    fn renew(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        let Some(grant) = desk.last_grant(lock) else {
+            return Flow::Done(Outcome::Refused);
+        };
+        let owner = (cx.me(), desk.life());
+        let open = self.blank(cx, task, lock, Ask::Renew);
+        self.simple(cx, desk, "renew", Request::Renew { lock, owner, grant }, open)
+    }
+
+    fn release(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        let Some(grant) = desk.last_grant(lock) else {
+            return Flow::Done(Outcome::Refused);
+        };
+        desk.doubt(cx, lock, BeliefEnd::Released);
+        let open = self.blank(cx, task, lock, Ask::Release);
+        self.simple(cx, desk, "release", Request::Release { lock, grant }, open)
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
+        let Some(reply) = body.get::<Reply>().copied() else {
+            return;
+        };
+        if matches!(reply, Reply::Queued) {
+            return;
+        }
+        if let Some(open) = self.open.take(cx, body.request) {
+            self.answered(cx, desk, open, reply);
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64) {
+        let Some(open) = self.open.take(cx, request) else {
+            return;
+        };
+        if open.resting {
+            self.send_acquire(cx, desk, open, false);
+            return;
+        }
+        cx.abandon(self.service);
+        match open.ask {
+            // An unanswered try is an unknown; asking again is safe because re-entry is.
+            Ask::Acquire if open.until.is_none() => self.again_later(cx, desk, open, self.retry),
+            Ask::Token => {
+                cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Timeout));
+                self.finish(cx, &open, Ask::Acquire, Outcome::Timeout);
+            }
+            ask => {
+                if ask == Ask::Acquire && open.until.is_some_and(|u| cx.clock(ClockKind::Mono) < u)
+                {
+                    self.again_later(cx, desk, open, self.retry);
+                } else {
+                    self.finish(cx, &open, ask, Outcome::Timeout);
+                }
+            }
+        }
+    }
+
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _peer: ProcId) {
+        let lost: Vec<u64> =
+            self.open.iter().filter(|(_, open)| !open.resting).map(|(number, _)| number).collect();
+        for number in lost {
+            let Some(open) = self.open.take(cx, number) else {
+                continue;
+            };
+            match open.ask {
+                Ask::Acquire => self.again_later(cx, desk, open, self.retry),
+                Ask::Token => {
+                    cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Closed));
+                    self.finish(cx, &open, Ask::Acquire, Outcome::Closed);
+                }
+                ask => self.finish(cx, &open, ask, Outcome::Closed),
+            }
+        }
+    }
+
+    fn on_crash(&mut self) {
+        self.open.clear();
+    }
+
+    fn on_settings(&mut self, settings: &Settings) {
+        self.queue = settings.word("acquire.wait") == "queue";
+        self.retry = settings.span("acquire.retry");
+        self.timeout = settings.span("request.timeout");
+        self.from_send = settings.word("lease.deadline") == "send";
+        self.rule = TokenRule::of(settings);
+    }
+}

@@ -1,0 +1,152 @@
+//! A lease service: one server that grants a lock for a time, with a growing generation.
+//!
+//! Rules, all *inference* from what the well-known lease services share: the generation grows with
+//! every new grant of a lock and is durable; the service expires a lease by its own clock, at the
+//! moment of the last accepted grant or renewal plus the TTL; a renewal after that is refused and
+//! never re-creates; a re-entry by the present holder renews and keeps the generation. Two more
+//! ways to hand out a token are there to be compared: a random value that identifies its owner and
+//! has no order, and a counter that is incremented in a second step after the lock was set.
+
+mod client;
+mod service;
+
+use super::client::LockClient;
+use super::settings::{Kind, Settings, Spec};
+use super::{Locks, System};
+use crate::judge::{Grant, LockId, Mode, Token};
+use crate::sim::{Actor, Micros, ProcId};
+use client::LeaseClient;
+use service::Service;
+
+/// The lease service as a system.
+#[derive(Clone, Copy, Debug)]
+pub struct Lease;
+
+const SETTINGS: &[Spec] = &[
+    Spec {
+        key: "lease.ttl",
+        kind: Kind::Span,
+        default: "10s",
+        about: "How long a grant or an accepted renewal lasts.",
+    },
+    Spec {
+        key: "lease.token",
+        kind: Kind::Choice(&["generation", "random", "set-then-incr"]),
+        default: "generation",
+        about: "Where a token comes from: minted with the grant; drawn at random; a counter \
+                incremented in a second request after the grant.",
+    },
+    Spec {
+        key: "lock.first_token",
+        kind: Kind::Number,
+        default: "1",
+        about: "The first generation, or the counter's first value.",
+    },
+    Spec {
+        key: "lease.clock",
+        kind: Kind::Choice(&["mono", "wall", "boot"]),
+        default: "mono",
+        about: "Which of its clocks the service expires leases by.",
+    },
+    Spec {
+        key: "lease.deadline",
+        kind: Kind::Choice(&["send", "receipt"]),
+        default: "send",
+        about: "From when a client counts its own deadline. A grant that waited in the queue is \
+                counted from its receipt in any case.",
+    },
+    Spec {
+        key: "lock.delay",
+        kind: Kind::Span,
+        default: "0s",
+        about: "How long the service grants a lock to nobody after a lease expired.",
+    },
+];
+
+impl System for Lease {
+    fn name(&self) -> &'static str {
+        "lease"
+    }
+
+    fn about(&self) -> &'static str {
+        "One lock service that grants leases with a growing generation, as node `lock-service`."
+    }
+
+    fn token_word(&self) -> &'static str {
+        "generation"
+    }
+
+    fn settings(&self) -> &'static [Spec] {
+        SETTINGS
+    }
+
+    fn servers(
+        &self,
+        settings: &Settings,
+        locks: usize,
+    ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
+        let service = Service::new(settings, locks);
+        vec![("lock-service".into(), "Lock service".into(), Box::new(service))]
+    }
+
+    fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
+        Box::new(LeaseClient::new(settings, servers[0]))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TokenRule {
+    Generation,
+    Random,
+    SetThenIncr,
+}
+
+impl TokenRule {
+    fn of(settings: &Settings) -> TokenRule {
+        match settings.word("lease.token") {
+            "random" => TokenRule::Random,
+            "set-then-incr" => TokenRule::SetThenIncr,
+            _ => TokenRule::Generation,
+        }
+    }
+}
+
+/// Who a client is to the service: a process in one of its lives.
+type Owner = (ProcId, u32);
+
+#[derive(Clone, Copy, Debug)]
+enum Request {
+    Acquire { lock: LockId, mode: Mode, owner: Owner, queue: bool },
+    Renew { lock: LockId, owner: Owner, grant: Grant },
+    Release { lock: LockId, grant: Grant },
+    Increment { lock: LockId, grant: Grant },
+}
+
+impl Request {
+    fn lock(self) -> LockId {
+        match self {
+            Request::Acquire { lock, .. }
+            | Request::Renew { lock, .. }
+            | Request::Release { lock, .. }
+            | Request::Increment { lock, .. } => lock,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Reply {
+    /// `waited` says that the grant comes out of the queue.
+    Granted {
+        grant: Grant,
+        token: Option<Token>,
+        ttl: Micros,
+        waited: bool,
+    },
+    Refused,
+    Queued,
+    Renewed {
+        ttl: Micros,
+    },
+    Released,
+    Count(Token),
+}

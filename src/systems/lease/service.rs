@@ -1,0 +1,353 @@
+//! The lease service's server.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Owner, Reply, Request, TokenRule};
+use crate::judge::{Ask, Grant, LockId, Mode, Testimony, Token, TruthEnd};
+use crate::sim::{
+    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Disk, Local, Micros, ProcId, Purpose, TimerId,
+    up_to,
+};
+use crate::systems::{Body, Fact, Locks, Piece, Settings};
+
+#[derive(Clone, Copy, Debug)]
+struct Lessee {
+    owner: Owner,
+    mode: Mode,
+    grant: Grant,
+    token: Option<Token>,
+    deadline: Local,
+    timer: TimerId,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    owner: Owner,
+    mode: Mode,
+    conn: ConnId,
+    request: u64,
+}
+
+#[derive(Clone, Default, Debug)]
+struct LockState {
+    holders: Vec<Lessee>,
+    waiting: VecDeque<Waiter>,
+    /// Nobody is granted the lock before this moment.
+    closed_until: Option<Local>,
+}
+
+/// What survives every crash: how many grants each lock has seen, and the separate counter.
+#[derive(Clone, Default, Debug)]
+struct Ledger {
+    grants: BTreeMap<LockId, u64>,
+    counter: BTreeMap<LockId, u64>,
+    /// Random values, those that were drawn twice and thrown away included.
+    issued: Vec<(LockId, Token)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Service {
+    ttl: Micros,
+    rule: TokenRule,
+    first: u64,
+    clock: ClockKind,
+    delay: Micros,
+    /// Leases are durable through consensus; who waits is known in memory only.
+    locks: Vec<LockState>,
+    ledger: Disk<Ledger>,
+}
+
+impl Service {
+    pub(super) fn new(settings: &Settings, locks: usize) -> Service {
+        let mut service = Service {
+            ttl: Micros::ZERO,
+            rule: TokenRule::Generation,
+            first: settings.number("lock.first_token"),
+            clock: ClockKind::Mono,
+            delay: Micros::ZERO,
+            locks: vec![LockState::default(); locks],
+            ledger: Disk::default(),
+        };
+        service.configure(settings);
+        service
+    }
+
+    fn configure(&mut self, settings: &Settings) {
+        self.ttl = settings.span("lease.ttl");
+        self.rule = TokenRule::of(settings);
+        self.delay = settings.span("lock.delay");
+        self.clock = match settings.word("lease.clock") {
+            "wall" => ClockKind::Wall,
+            "boot" => ClockKind::Boot,
+            _ => ClockKind::Mono,
+        };
+    }
+
+    fn state(&mut self, lock: LockId) -> &mut LockState {
+        &mut self.locks[usize::from(lock.0)]
+    }
+
+    fn acquire(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, waiter: Waiter, queue: bool) {
+        let Waiter { owner, mode, conn, request } = waiter;
+        if let Some(index) = self.state(lock).holders.iter().position(|h| h.owner == owner) {
+            // Re-entry: the lease is renewed and keeps its generation.
+            self.extend(cx, lock, index);
+            let lessee = self.state(lock).holders[index];
+            let (grant, token, ttl) = (lessee.grant, lessee.token, self.ttl);
+            let reply = Reply::Granted { grant, token, ttl, waited: false };
+            cx.send(conn, Body::new("granted", request, reply).with_token(token), None);
+            return;
+        }
+        let now = cx.clock(self.clock);
+        if self.state(lock).admits(mode, now) {
+            self.grant(cx, lock, waiter, false);
+        } else if queue {
+            cx.note(Testimony::Queue(lock, owner.0));
+            self.state(lock).waiting.retain(|w| w.owner != owner);
+            self.state(lock).waiting.push_back(waiter);
+            cx.send(conn, Body::new("queued", request, Reply::Queued), None);
+        } else {
+            cx.note(Testimony::Refuse(lock, owner.0, Ask::Acquire));
+            cx.send(conn, Body::new("refused", request, Reply::Refused), None);
+        }
+    }
+
+    fn grant(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, waiter: Waiter, woken: bool) {
+        let count = self.ledger.write().grants.entry(lock).or_default();
+        *count += 1;
+        let ordinal = *count;
+        let token = match self.rule {
+            TokenRule::Generation => Some(Token(self.first + ordinal - 1)),
+            TokenRule::Random => Some(self.random_token(cx, lock)),
+            TokenRule::SetThenIncr => None,
+        };
+        self.ledger.sync();
+        let grant = Grant(cx.note(Testimony::Grant {
+            lock,
+            client: waiter.owner.0,
+            mode: waiter.mode,
+            token,
+            term: Some(self.ttl),
+            asked: true,
+            woken,
+        }));
+        let deadline = cx.clock(self.clock).plus(self.ttl);
+        let timer = cx.timer(self.clock, deadline, u64::from(lock.0));
+        let (owner, mode) = (waiter.owner, waiter.mode);
+        self.state(lock).holders.push(Lessee { owner, mode, grant, token, deadline, timer });
+        let reply = Reply::Granted { grant, token, ttl: self.ttl, waited: woken };
+        cx.send(waiter.conn, Body::new("granted", waiter.request, reply).with_token(token), None);
+    }
+
+    /// A value that no other grant of the lock has. Real ones have 160 bits; four digits keep the
+    /// figure readable, and what matters is that they have no order.
+    fn random_token(&mut self, cx: &Cx<'_, Locks>, lock: LockId) -> Token {
+        let issued = &mut self.ledger.write().issued;
+        loop {
+            let draw = cx.random(Purpose::LockValue, issued.len() as u64);
+            let range = 8_999.max(issued.len() as u64 * 4);
+            issued.push((lock, Token(1_000 + up_to(draw, range))));
+            let newest = issued[issued.len() - 1];
+            if !issued[..issued.len() - 1].contains(&newest) {
+                return newest.1;
+            }
+        }
+    }
+
+    fn extend(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, index: usize) {
+        let deadline = cx.clock(self.clock).plus(self.ttl);
+        let lessee = &mut self.locks[usize::from(lock.0)].holders[index];
+        cx.note(Testimony::Extend(lessee.grant, Some(self.ttl)));
+        cx.cancel(lessee.timer);
+        lessee.deadline = deadline;
+        lessee.timer = cx.timer(self.clock, deadline, u64::from(lock.0));
+    }
+
+    fn renew(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        request: u64,
+        lock: LockId,
+        owner: Owner,
+        grant: Grant,
+    ) {
+        let mine = |h: &Lessee| h.owner == owner && h.grant == grant;
+        let reply = match self.state(lock).holders.iter().position(mine) {
+            Some(index) => {
+                self.extend(cx, lock, index);
+                Body::new("renewed", request, Reply::Renewed { ttl: self.ttl })
+            }
+            None => {
+                cx.note(Testimony::Refuse(lock, owner.0, Ask::Renew));
+                Body::new("refused", request, Reply::Refused)
+            }
+        };
+        cx.send(conn, reply, None);
+    }
+
+    fn release(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        from: ProcId,
+        conn: ConnId,
+        request: u64,
+        lock: LockId,
+        grant: Grant,
+    ) {
+        let state = self.state(lock);
+        match state.holders.iter().position(|h| h.grant == grant) {
+            Some(index) => {
+                let lessee = state.holders.remove(index);
+                cx.cancel(lessee.timer);
+                cx.note(Testimony::Free(lessee.grant, TruthEnd::Released));
+                cx.send(conn, Body::new("released", request, Reply::Released), None);
+                self.admit(cx, lock);
+            }
+            None => {
+                cx.note(Testimony::Refuse(lock, from, Ask::Release));
+                cx.send(conn, Body::new("refused", request, Reply::Refused), None);
+            }
+        }
+    }
+
+    fn increment(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        request: u64,
+        lock: LockId,
+        grant: Grant,
+    ) {
+        let count = self.ledger.write().counter.entry(lock).or_default();
+        *count += 1;
+        let token = Token(self.first + *count - 1);
+        self.ledger.sync();
+        if let Some(h) = self.state(lock).holders.iter_mut().find(|h| h.grant == grant) {
+            h.token = Some(token);
+        }
+        cx.note(Testimony::Mint(grant, token));
+        let body = Body::new("count", request, Reply::Count(token)).with_token(Some(token));
+        cx.send(conn, body, None);
+    }
+
+    /// Ends every lease that ran out. Each request looks first, because a service that was paused
+    /// reads its messages before its timers and must not renew what its clock says is over.
+    fn expire(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
+        let now = cx.clock(self.clock);
+        while let Some(index) = self.state(lock).holders.iter().position(|h| h.deadline <= now) {
+            let lessee = self.state(lock).holders.remove(index);
+            cx.cancel(lessee.timer);
+            let moment = cx.passed(self.clock, lessee.deadline);
+            cx.note(Testimony::Free(lessee.grant, TruthEnd::Expired(moment)));
+            if self.delay > Micros::ZERO {
+                let until = lessee.deadline.plus(self.delay);
+                self.state(lock).closed_until = Some(until);
+                cx.timer(self.clock, until, u64::from(lock.0));
+            }
+        }
+    }
+
+    /// Grants the lock to whoever waits longest, and on as long as the modes allow.
+    fn admit(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
+        let now = cx.clock(self.clock);
+        while let Some(waiter) = self.state(lock).waiting.front().copied() {
+            if !self.state(lock).admits(waiter.mode, now) {
+                break;
+            }
+            self.state(lock).waiting.pop_front();
+            self.grant(cx, lock, waiter, true);
+        }
+    }
+}
+
+impl LockState {
+    fn admits(&self, mode: Mode, now: Local) -> bool {
+        self.closed_until.is_none_or(|t| now >= t)
+            && self.holders.iter().all(|h| !h.mode.conflicts(mode))
+    }
+}
+
+impl Actor<Locks> for Service {
+    fn boxed(&self) -> Box<dyn Actor<Locks>> {
+        Box::new(self.clone())
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
+        let number = body.request;
+        let request = body.get::<Request>().copied();
+        if let Some(request) = request {
+            self.expire(cx, request.lock());
+        }
+        match request {
+            Some(Request::Acquire { lock, mode, owner, queue }) => {
+                let waiter = Waiter { owner, mode, conn, request: number };
+                self.acquire(cx, lock, waiter, queue);
+            }
+            Some(Request::Renew { lock, owner, grant }) => {
+                self.renew(cx, conn, number, lock, owner, grant);
+            }
+            Some(Request::Release { lock, grant }) => {
+                self.release(cx, from, conn, number, lock, grant);
+            }
+            Some(Request::Increment { lock, grant }) => {
+                self.increment(cx, conn, number, lock, grant);
+            }
+            None => {}
+        }
+    }
+
+    /// A lease of this lock may have run out, or its lock-delay.
+    fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) {
+        let lock = LockId(key as u16);
+        self.expire(cx, lock);
+        self.admit(cx, lock);
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
+        // After a restart the leases are there, each with a new timer to its old deadline.
+        for index in 0..self.locks.len() {
+            for holder in &mut self.locks[index].holders {
+                holder.timer = cx.timer(self.clock, holder.deadline, index as u64);
+            }
+        }
+    }
+
+    fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, how: CrashKind) {
+        self.ledger.crash(how);
+        for lock in &mut self.locks {
+            lock.waiting.clear();
+        }
+    }
+
+    fn on_settings(&mut self, settings: &Settings) {
+        self.configure(settings);
+    }
+
+    fn busy(&self) -> bool {
+        self.locks.iter().any(|l| !l.holders.is_empty())
+    }
+
+    fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (index, state) in self.locks.iter().enumerate() {
+            let lock = LockId(index as u16);
+            if state.holders.is_empty() {
+                let value = vec![Piece::Word("free")];
+                facts.push(Fact::Row { key: vec![Piece::Lock(lock)], value });
+            }
+            for holder in &state.holders {
+                let mut value = vec![Piece::Client(holder.owner.0), Piece::Word("holds")];
+                value.extend(holder.token.map(Piece::Token));
+                facts.push(Fact::Row { key: vec![Piece::Lock(lock)], value });
+                let until = clocks.get(self.clock).when(now, holder.deadline);
+                facts.push(Fact::Ring { lock, until, span: self.ttl });
+            }
+            if !state.waiting.is_empty() {
+                let waiting = state.waiting.iter().map(|w| w.owner.0).collect();
+                facts.push(Fact::Queue { lock, waiting });
+            }
+        }
+        facts
+    }
+}
