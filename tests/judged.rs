@@ -313,3 +313,17 @@ fn two_locks_guard_two_resources_and_each_has_its_own_mark() {
     // Generations are counted per lock: the other lock's 42 refuses 41 at the ledger, and A is torn.
     assert_eq!((v.grants, v.stale_rejected, v.torn_sections), (3, 1, 1));
 }
+
+#[test]
+fn a_waiter_learns_that_the_service_died_and_asks_the_restarted_one_again() {
+    let case = Case::new(&[])
+        .client("client-a", "0s", "acquire; work 5s; release")
+        .client("client-b", "1s", "acquire; release")
+        .edits("at 2s crash lock-service; at 3s restart lock-service");
+    let run = case.run();
+    // Generations are durable: the restarted service goes on counting, and keeps A's lease.
+    assert_eq!((run.judgement.verdict.grants, run.judgement.verdict.stalled), (2, 0));
+    assert!(when(&run, "grant", "lock-service", 2) >= when(&run, "free", "lock-service", 1));
+    let tokens = run.record.messages.iter().filter_map(|m| m.body.token).map(|t| t.0);
+    assert_eq!(tokens.max(), Some(42));
+}

@@ -17,7 +17,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("deliver", "A message arrives."),
     ("lose", "A message is lost."),
     ("hold", "A cut holds a message until the link heals."),
-    ("reset", "A process learns that its peer restarted: the connection is gone."),
+    (
+        "reset",
+        "A process learns that its connection to a peer is gone: the peer died or restarted.",
+    ),
     ("grant", "The service grants a lock: a truth and a promise begin."),
     ("mint", "A grant gets its token."),
     ("extend", "The service accepts a renewal."),

@@ -37,6 +37,7 @@ pub(super) struct Heart<D: Domain> {
     pub(super) next_message: u32,
     pub(super) used: Vec<bool>,
     pub(super) faults_left: u32,
+    pub(super) resets_left: u32,
     pub(super) programs_left: u32,
     pub(super) over: bool,
 }

@@ -54,7 +54,7 @@ pub enum What<N> {
     Lose(MsgId),
     /// A message reached the place of a cut and is held there until the link heals.
     Hold(MsgId),
-    /// A connection turned out to be of an earlier life of the peer; its sender learns so.
+    /// A process learns that a connection is gone: the peer died, or lives another life.
     Reset(ProcId),
     /// A task begins to use the processor for that long.
     Work(Micros),

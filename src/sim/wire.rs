@@ -145,6 +145,13 @@ impl<B: Clone> Wire<B> {
         }
     }
 
+    /// Whom a process has a connection with, whoever opened it.
+    pub fn peers(&self, p: ProcId) -> Vec<ProcId> {
+        let all = (0..self.nodes as u16).map(ProcId);
+        let open = |a, b| self.current[self.pair(a, b)].is_some();
+        all.filter(|peer| open(p, *peer) || open(*peer, p)).collect()
+    }
+
     /// The other end of a connection.
     pub fn other_end(&self, conn: ConnId, me: ProcId) -> ProcId {
         let conn = &self.conns[conn.0 as usize];

@@ -40,6 +40,7 @@ impl<D: Domain> World<D> {
             next_message: 0,
             used: vec![false; plan.edits],
             faults_left: plan.faults.len() as u32,
+            resets_left: 0,
             programs_left: plan.procs.iter().filter(|p| !p.tasks.is_empty()).count() as u32,
             over: false,
             procs,
@@ -136,6 +137,7 @@ impl<D: Domain> World<D> {
         self.core.programs_left == 0
             && self.core.wire.in_flight == 0
             && self.core.faults_left == 0
+            && self.core.resets_left == 0
             && self.core.procs.iter().all(|p| p.inbox.is_empty() && p.paused_until.is_none())
             && !self.actors.iter().any(|a| a.busy())
     }
@@ -160,6 +162,7 @@ impl<D: Domain> World<D> {
                 }
             }
             Due::Reset(p, peer, life, lost) => {
+                self.core.resets_left -= 1;
                 self.reset(ProcId(p), ProcId(peer), life, EventId(lost), sink);
             }
             Due::Fault(index) => {
@@ -243,6 +246,7 @@ impl<D: Domain> World<D> {
             if proc.alive && !proc.exited {
                 let life = self.core.procs[usize::from(from.0)].life;
                 let at = self.core.now.plus(self.core.wire.latency(to, from));
+                self.core.resets_left += 1;
                 self.core.schedule(at, Due::Reset(from.0, to.0, life, lost.0));
             }
             return;
@@ -275,8 +279,8 @@ impl<D: Domain> World<D> {
         self.run_ready(p, causes, sink);
     }
 
-    /// A reset by the peer's host: a living process answers bytes of a connection from before its
-    /// restart so; a dead machine answers nothing.
+    /// A peer's host closed the connection: its process died, or bytes of a connection from before
+    /// its restart reached it.
     fn reset(&mut self, p: ProcId, peer: ProcId, life: u32, lost: EventId, sink: &mut dyn Sink<D>) {
         let proc = &self.core.procs[usize::from(p.0)];
         if !proc.alive || proc.exited || proc.life != life {
@@ -566,10 +570,21 @@ impl<D: Domain> World<D> {
             return false;
         }
         proc.die();
+        let peers = self.core.wire.peers(p);
         self.core.wire.abandon_all(p);
         let has_program = !self.core.procs[usize::from(p.0)].tasks.is_empty();
         self.core.programs_left -= u32::from(has_program);
         let id = self.core.emit(p, What::Crash(how), Causes::NONE, sink);
+        // The operating system of a killed process closes its connections; a machine without
+        // power, or behind a cut, says nothing.
+        for peer in peers {
+            if how != CrashKind::Power && !self.core.wire.is_cut(p, peer) {
+                let life = self.core.procs[usize::from(peer.0)].life;
+                let at = self.core.now.plus(self.core.wire.latency(p, peer));
+                self.core.resets_left += 1;
+                self.core.schedule(at, Due::Reset(peer.0, p.0, life, id.0));
+            }
+        }
         self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_crash(cx, how));
         true
     }
