@@ -1,1 +1,201 @@
-//! The terminal face.
+//! The terminal face: the same functions as the page, as commands.
+//!
+//! Exit codes: 0 = done; 1 = the thing asked about is false (a lesson that fails); 2 = bad usage,
+//! unreadable input, a bad edit. Results go to standard output, errors in plain words to standard
+//! error.
+
+mod args;
+mod check;
+mod run;
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::lesson::{self, Lesson, MOST_BYTES, ReadError};
+
+/// What a command has to say at its end.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Report {
+    /// For standard output.
+    out: String,
+    /// For standard error, a line each.
+    errors: Vec<String>,
+    /// The exit code.
+    code: u8,
+}
+
+impl Report {
+    fn done(out: String) -> Report {
+        Report { out, ..Report::default() }
+    }
+
+    /// The command cannot be carried out.
+    fn refused(errors: Vec<String>) -> Report {
+        Report { errors, code: 2, ..Report::default() }
+    }
+
+    fn usage(message: impl Into<String>) -> Report {
+        Report::refused(vec![message.into(), "Try `lockscope help`.".into()])
+    }
+}
+
+const HELP: &str = "\
+Lockscope shows why a distributed lock is not a mutex.
+
+lockscope run FILE      Run a lesson and print what happens.
+lockscope check PATH... Check lessons and run every assertion in them.
+lockscope pack FILE     Print a lesson as the page fetches it.
+lockscope schema        Print the grammar of lessons and edits as JSON.
+lockscope help          Print this text.
+
+`lockscope run --help` says more about one command.
+FILE may be `-` for standard input. Files and edits are described in lessons/README.md.
+
+Exit code: 0 done; 1 the thing asked about is false, such as a lesson that fails;
+           2 bad usage, unreadable input, a bad edit.
+";
+
+const RUN_HELP: &str = "\
+lockscope run FILE [OPTION]...
+
+Runs a variant of a lesson, judges it and prints it.
+
+  --variant NAME    The variant to run. [base]
+  --edit \"EDIT\"     One more edit, after the variant's own; may be repeated.
+                    Example: --edit \"at 3s pause client-a for 12s\"
+  --seed N          Another seed of randomness.
+  --until T         Another latest end of the run, such as 20s.
+  --format FORMAT   log, json, mermaid, svg or markdown. [log]
+";
+
+const CHECK_HELP: &str = "\
+lockscope check PATH...
+
+Reads lesson files, and those in folders, README.md excepted; runs every variant and every
+assertion. Errors are printed as file:line:column. The last line is
+N lessons, N assertions passed, N failed
+";
+
+const PACK_HELP: &str = "\
+lockscope pack FILE
+
+Prints a lesson as the JSON that the page fetches.
+";
+
+const SCHEMA_HELP: &str = "\
+lockscope schema
+
+Prints the grammar of lesson files, programs, edits and assertions as JSON, with every system,
+setting, kind of event and figure that there is.
+";
+
+/// Commands of a later edition: named, so that nobody searches for a spelling mistake.
+const PLANNED: [&str; 4] = ["replay", "search", "sweep", "link"];
+/// Commands of this edition.
+const COMMANDS: [&str; 5] = ["run", "check", "pack", "schema", "help"];
+
+/// Carries out the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let report = command(&arguments);
+    // Errors first, so that the last line is the last line where both streams meet.
+    for error in &report.errors {
+        complain(error);
+    }
+    match print(&report.out) {
+        Ok(()) => ExitCode::from(report.code),
+        Err(error) => {
+            complain(&format!("The output cannot be written: {error}."));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints to standard output. A reader that has seen enough is no error.
+fn print(out: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Prints to standard error; where nobody reads that either, there is nobody left to tell.
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+fn command(arguments: &[OsString]) -> Report {
+    let texts: Option<Vec<&str>> = arguments.iter().map(|a| a.to_str()).collect();
+    let Some(texts) = texts else {
+        return Report::usage("An argument is not text in UTF-8.");
+    };
+    let Some((first, rest)) = texts.split_first() else {
+        return Report::refused(vec![HELP.trim_end().into()]);
+    };
+    let wants_help = rest.iter().any(|a| *a == "--help" || *a == "-h");
+    match *first {
+        "help" | "--help" | "-h" => match rest.first() {
+            Some(name) => help_of(name),
+            None => Report::done(HELP.into()),
+        },
+        "--version" | "-V" => Report::done(format!("lockscope {}\n", env!("CARGO_PKG_VERSION"))),
+        name if wants_help => help_of(name),
+        "run" => run::command(rest),
+        "check" => check::command(rest),
+        "pack" => pack(rest),
+        "schema" => match rest.first() {
+            None => Report::done(lesson::schema() + "\n"),
+            Some(extra) => Report::usage(format!("`lockscope schema` takes no `{extra}`.")),
+        },
+        name => unknown(name),
+    }
+}
+
+fn help_of(name: &str) -> Report {
+    match name {
+        "run" => Report::done(RUN_HELP.into()),
+        "check" => Report::done(CHECK_HELP.into()),
+        "pack" => Report::done(PACK_HELP.into()),
+        "schema" => Report::done(SCHEMA_HELP.into()),
+        "help" | "--help" | "-h" => Report::done(HELP.into()),
+        _ => unknown(name),
+    }
+}
+
+fn unknown(name: &str) -> Report {
+    if PLANNED.contains(&name) {
+        return Report::usage(format!("`lockscope {name}` is not built yet."));
+    }
+    let known = crate::sim::list(COMMANDS);
+    Report::usage(format!("There is no command `{name}`; the commands are {known}."))
+}
+
+fn pack(rest: &[&str]) -> Report {
+    match rest {
+        [file] if *file == "-" || !file.starts_with('-') => match read(file) {
+            Ok(lesson) => Report::done(lesson::pack(&lesson) + "\n"),
+            Err(errors) => Report::refused(errors),
+        },
+        _ => Report::usage("`lockscope pack` takes one FILE."),
+    }
+}
+
+/// Reads a lesson from a file, or from standard input for `-`; errors as `file:line:column: …`.
+fn read(file: &str) -> Result<Lesson, Vec<String>> {
+    let lesson = if file == "-" {
+        let mut bytes = Vec::new();
+        match io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+            Ok(_) => lesson::parse_bytes(&bytes).map_err(ReadError::Wrong),
+            Err(error) => Err(ReadError::Unreadable(format!("this cannot be read: {error}"))),
+        }
+    } else {
+        lesson::read(Path::new(file))
+    };
+    lesson.map_err(|error| match error {
+        ReadError::Unreadable(why) => vec![format!("{file}: {why}")],
+        ReadError::Wrong(errors) => errors.iter().map(|e| format!("{file}:{e}")).collect(),
+    })
+}
