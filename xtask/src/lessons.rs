@@ -1,13 +1,50 @@
 //! Turns the lesson files into what the page fetches.
 
+use std::fs;
+use std::path::PathBuf;
+
+use lockscope::lesson::{self, Lesson, ReadError};
+
 use crate::build::Files;
+use crate::workspace::{about, root};
 
 /// Puts `lessons/index.json` (titles and miniatures, for the start page) and one file per lesson
 /// (`lessons/ID.json`, fetched when it is opened) into `files`.
-///
-/// The library does not pack lessons yet, so for now the index is empty.
-/// This function is the one place to change when it does: the rest of the build only copies `files`.
 pub fn pack_lessons(files: &mut Files) -> Result<(), String> {
-    files.insert("lessons/index.json".into(), b"{\"lessons\":[]}\n".to_vec());
+    let mut lessons: Vec<Lesson> = Vec::new();
+    for path in sources()? {
+        let lesson = lesson::read(&path).map_err(|error| complaint(&path, &error))?;
+        if lessons.iter().any(|other| other.id == lesson.id) {
+            return Err(format!("{}: another lesson has the id {}", path.display(), lesson.id));
+        }
+        files.insert(format!("lessons/{}.json", lesson.id), lesson::pack(&lesson).into());
+        lessons.push(lesson);
+    }
+    files.insert("lessons/index.json".into(), lesson::index(&lessons)?.into());
     Ok(())
+}
+
+/// The lesson files in the order of their numbers; README.md is for authors.
+fn sources() -> Result<Vec<PathBuf>, String> {
+    let folder = root().join("lessons");
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(about(&folder))? {
+        let path = entry.map_err(about(&folder))?.path();
+        let is_lesson = path.extension().is_some_and(|end| end == "md");
+        if is_lesson && path.file_name().is_some_and(|name| name != "README.md") {
+            sources.push(path);
+        }
+    }
+    sources.sort();
+    Ok(sources)
+}
+
+fn complaint(path: &std::path::Path, error: &ReadError) -> String {
+    match error {
+        ReadError::Unreadable(why) => format!("{}: {why}", path.display()),
+        ReadError::Wrong(errors) => {
+            let lines = errors.iter().map(|error| format!("{}:{error}", path.display()));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::wasm::Profile;
-use crate::workspace::{ask, cargo, dist, program, root, run, run_lines, seconds, shown};
+use crate::workspace::{cargo, dist, program, root, run, run_lines, seconds, shown};
 use crate::{Failure, build, needs};
 
 /// How many checks a stage made, and how they went.
@@ -182,22 +182,10 @@ fn native() -> Finding {
     counted(cargo().args(["test", "--workspace"]), cargo_count)
 }
 
-/// Runs `lockscope check lessons`, once the command line has that command.
+/// Runs `lockscope check lessons`.
 fn lessons() -> Finding {
-    // The whole workspace is named so that cargo reuses what the tests have compiled: one package
-    // alone would be built again with its own choice of features.
-    if let Err(problem) = run(cargo().args(["build", "--workspace", "--bin", "lockscope"])) {
-        return one(Err(problem));
-    }
-    let xtask = std::env::current_exe().unwrap_or_default();
-    let lockscope = xtask.with_file_name(format!("lockscope{}", std::env::consts::EXE_SUFFIX));
-    let help = ask(program(&lockscope).arg("--help")).unwrap_or_default();
-    if !help.contains("lockscope check") {
-        // To be removed when the command line is built: from then on its absence is a failure.
-        println!("The command line cannot check lessons yet.");
-        return Finding { count: Count::default(), problem: None };
-    }
-    counted(program(&lockscope).args(["check", "lessons"]), lesson_count)
+    let lockscope = ["run", "--quiet", "--package", "lockscope", "--"];
+    counted(cargo().args(lockscope).args(["check", "lessons"]), lesson_count)
 }
 
 fn browser() -> Finding {
