@@ -5,9 +5,7 @@
 //! reads [`Testimony`] and nothing else.
 
 mod bench;
-mod grants;
 mod history;
-mod sections;
 mod spans;
 mod testimony;
 mod verdict;

@@ -128,6 +128,7 @@ impl Builder<'_> {
         if !self.errors.is_empty() {
             return None;
         }
+        names.token_word = system.token_word_under(&settings);
         let settings = Rc::new(settings);
         let setup = Setup {
             cells: initial.iter().map(|c| c.1).collect(),

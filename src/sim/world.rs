@@ -9,7 +9,7 @@ use super::plan::{Fault, Plan};
 use super::proc::{Letter, Proc, TaskState, TimerKey};
 use super::program::{Instr, Outcome, Pc, Trigger};
 use super::record::{Causes, EventId, Sink, What};
-use super::time::{ClockKind, Micros};
+use super::time::{ClockKind, Clocks, Micros};
 use super::wire::{Arrival, OnTheWay, Slot, Wire};
 use std::cmp::Reverse;
 
@@ -115,6 +115,11 @@ impl<D: Domain> World<D> {
     /// A process's locals, in the order of their names.
     pub fn locals(&self, proc: ProcId) -> &[i64] {
         &self.core.procs[usize::from(proc.0)].locals
+    }
+
+    /// The clocks of a process.
+    pub fn clocks(&self, proc: ProcId) -> &Clocks {
+        &self.core.procs[usize::from(proc.0)].clocks
     }
 
     /// Until when a process is paused.

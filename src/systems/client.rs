@@ -639,8 +639,10 @@ impl Actor<Locks> for Client {
     fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (lock, held) in &self.desk.held {
-            let mut value = vec![Piece::Word("I hold it")];
-            value.extend(held.token.map(Piece::Token));
+            let value = match held.token {
+                Some(token) => vec![Piece::Word("I hold"), Piece::Token(token)],
+                None => vec![Piece::Word("I hold it")],
+            };
             facts.push(Fact::Row { key: vec![Piece::Lock(*lock)], value });
             if let Some(deadline) = held.deadline {
                 let until = clocks.mono.when(now, deadline);
@@ -649,10 +651,10 @@ impl Actor<Locks> for Client {
             }
         }
         for (lock, _, token) in self.desk.last.iter().filter(|l| !self.desk.believes(l.0)) {
-            let mut value = vec![Piece::Word("not mine")];
-            if let Some(token) = token {
-                value.extend([Piece::Word("last token"), Piece::Token(*token)]);
-            }
+            let value = match token {
+                Some(token) => vec![Piece::Word("no longer mine, I had"), Piece::Token(*token)],
+                None => vec![Piece::Word("no longer mine")],
+            };
             facts.push(Fact::Row { key: vec![Piece::Lock(*lock)], value });
         }
         facts

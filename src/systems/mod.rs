@@ -115,6 +115,10 @@ pub trait System: Sync {
     fn about(&self) -> &'static str;
     /// What the field calls its token: `generation`, `zxid`, `revision`.
     fn token_word(&self) -> &'static str;
+    /// The same under these settings, where one of them gives tokens another nature.
+    fn token_word_under(&self, _settings: &Settings) -> &'static str {
+        self.token_word()
+    }
     /// What can be set beside the [`COMMON`] settings.
     fn settings(&self) -> &'static [Spec];
     /// Its servers: id, label, actor.

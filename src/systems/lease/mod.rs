@@ -76,6 +76,14 @@ impl System for Lease {
         "generation"
     }
 
+    fn token_word_under(&self, settings: &Settings) -> &'static str {
+        match TokenRule::of(settings) {
+            TokenRule::Generation => self.token_word(),
+            TokenRule::Random => "random value",
+            TokenRule::SetThenIncr => "counter",
+        }
+    }
+
     fn settings(&self) -> &'static [Spec] {
         SETTINGS
     }

@@ -338,7 +338,7 @@ impl Actor<Locks> for Service {
             }
             for holder in &state.holders {
                 let mut value = vec![Piece::Client(holder.owner.0), Piece::Word("holds")];
-                value.extend(holder.token.map(Piece::Token));
+                value.push(holder.token.map_or(Piece::Word("it"), Piece::Token));
                 facts.push(Fact::Row { key: vec![Piece::Lock(lock)], value });
                 let until = clocks.get(self.clock).when(now, holder.deadline);
                 facts.push(Fact::Ring { lock, until, span: self.ttl });

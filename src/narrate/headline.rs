@@ -1,0 +1,326 @@
+//! The verdict of a run in one sentence.
+
+use std::collections::BTreeSet;
+
+use super::teller::Teller;
+use super::words::{and, capital, count, one_line, span};
+use crate::judge::{Ask, Finding, LockId, Mode, Section, Testimony, Verdict};
+use crate::run::Run;
+use crate::sim::{EventId, Micros, ProcId, What};
+
+/// How a verdict feels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tone {
+    /// Nothing happened.
+    Calm,
+    /// It could have done harm and did not.
+    Near,
+    /// The resource was harmed.
+    Harm,
+    /// A late write was rejected.
+    Fenced,
+}
+
+/// The verdict in one sentence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Headline {
+    /// How it feels.
+    pub tone: Tone,
+    /// One word or a few, with a full stop: `Corrupted.`
+    pub word: String,
+    /// What happened.
+    pub rest: String,
+}
+
+/// The verdict in one sentence: harm first, then what came close to it, then what was prevented.
+pub fn headline(run: &Run) -> Headline {
+    let teller = Teller { run };
+    let verdict = &run.judgement.verdict;
+    let (tone, mut word, what) = teller.harm().unwrap_or_else(|| teller.no_harm(verdict));
+    let mut rest = match teller.overlap() {
+        Some(overlap) if !what.is_empty() => format!("{overlap}; {what}."),
+        Some(overlap) => format!("{overlap}."),
+        None => format!("{}.", capital(&what)),
+    };
+    if verdict.invariant_judged == Some(0) {
+        rest.push_str(" The invariant was never judged: not every section was over.");
+        if word == "Safe." {
+            word = "Safe so far.";
+        }
+    }
+    Headline { tone, word: word.into(), rest }
+}
+
+type Said = (Tone, &'static str, String);
+
+impl Teller<'_> {
+    fn find<T>(&self, pick: impl Fn(&Finding) -> Option<T>) -> Option<T> {
+        self.run.judgement.findings.iter().find_map(pick)
+    }
+
+    /// An operation with the adjective that it earned.
+    fn named(&self, event: EventId) -> String {
+        self.operation(event, self.is_late(event)).unwrap_or_else(|| "an operation".into())
+    }
+
+    /// `Two clients believed they held the lock for 2.2 s`, where any did.
+    fn overlap(&self) -> Option<String> {
+        let mut who: Vec<ProcId> = Vec::new();
+        let mut locks = Vec::new();
+        let mut spans = 0;
+        for finding in &self.run.judgement.findings {
+            if let Finding::Overlap { lock, clients, .. } = finding {
+                who.extend(clients);
+                locks.push(*lock);
+                spans += 1;
+            }
+        }
+        who.sort_unstable();
+        who.dedup();
+        locks.sort_unstable();
+        locks.dedup();
+        let lock = match locks[..] {
+            [] => return None,
+            [one] => self.lock(one),
+            _ => "the same lock".into(),
+        };
+        let total = span(Micros(self.run.judgement.verdict.overlap_us));
+        let together = if spans > 1 { " altogether" } else { "" };
+        let many = capital(&count(who.len()));
+        Some(format!("{many} clients believed they held {lock} for {total}{together}"))
+    }
+
+    /// The gravest harm, and what else follows from it.
+    fn harm(&self) -> Option<Said> {
+        let verdict = &self.run.judgement.verdict;
+        if !verdict.harmed() {
+            return None;
+        }
+        let (word, mut what) = self
+            .corruption()
+            .or_else(|| self.lost_update())
+            .or_else(|| self.torn_section())
+            .or_else(|| self.duplicated())
+            .unwrap_or_else(|| ("Invariant broken.", String::new()));
+        if verdict.invariant_broken.is_some_and(|n| n > 0) {
+            let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
+            let and = if what.is_empty() { "" } else { ", and " };
+            what.push_str(&format!("{and}the invariant {text} does not hold"));
+        }
+        Some((Tone::Harm, word, what))
+    }
+
+    fn corruption(&self) -> Option<(&'static str, String)> {
+        let (event, culprit) = self.find(|f| match f {
+            Finding::Corruption { event, culprit, .. } => Some((*event, *culprit)),
+            _ => None,
+        })?;
+        let lost = self.find(|f| match f {
+            Finding::LostUpdate { event: at, lost } if *at == event => Some(*lost),
+            _ => None,
+        });
+        let what = match lost {
+            _ if event != culprit => format!(
+                "{} completed the corruption, but {} had made it inevitable",
+                self.named(event),
+                self.named(culprit)
+            ),
+            Some(lost) => self.accepted_and_replaced(event, lost),
+            None => format!(
+                "{} was accepted, and no order of whole sections explains the resource",
+                self.named(event)
+            ),
+        };
+        Some(("Corrupted.", what))
+    }
+
+    fn accepted_and_replaced(&self, event: EventId, lost: EventId) -> String {
+        let replaced = self.replaced(event, lost);
+        let replaced = replaced.trim_start_matches("It ").trim_end_matches('.');
+        let replaced = replaced.replacen("replaces", "replaced", 1);
+        format!("{} was accepted and {replaced}", self.named(event))
+    }
+
+    fn lost_update(&self) -> Option<(&'static str, String)> {
+        let (event, lost) = self.find(|f| match f {
+            Finding::LostUpdate { event, lost } => Some((*event, *lost)),
+            _ => None,
+        })?;
+        Some(("Update lost.", self.accepted_and_replaced(event, lost)))
+    }
+
+    fn torn_section(&self) -> Option<(&'static str, String)> {
+        let (event, section) = self.find(|f| match f {
+            Finding::Torn { event, section } => Some((*event, *section)),
+            _ => None,
+        })?;
+        let (written, missing, _) = self.parts(section, event);
+        let whose = self.whose(section.client);
+        let written = if written.is_empty() { "a part".into() } else { and(&written) };
+        let never = if missing.is_empty() { "not the rest".into() } else { and(&missing) };
+        let not = if missing.is_empty() { "" } else { "not " };
+        let mut what = format!("{whose} section was applied in part: {written}, {not}{never}");
+        if let Some(refused) = self.rejected_of(section, event) {
+            what.push_str(&format!(
+                "; {} was rejected, and a fence orders writes but does not make a section whole",
+                self.named(refused)
+            ));
+        }
+        Some(("Torn.", what))
+    }
+
+    /// The last write of a section that was rejected up to an event.
+    fn rejected_of(&self, section: Section, event: EventId) -> Option<EventId> {
+        (0..=event.0).rev().map(EventId).find(|id| {
+            let note = self.run.record.events.get(id.0 as usize).and_then(|e| e.note());
+            matches!(note, Some(Testimony::Reject(op, Some(_), _)) if op.section == section)
+        })
+    }
+
+    fn duplicated(&self) -> Option<(&'static str, String)> {
+        let job = self.find(|f| match f {
+            Finding::Duplicate { job, .. } => Some(*job),
+            _ => None,
+        })?;
+        let name = self.run.names().jobs.get(usize::from(job)).map_or("?", String::as_str);
+        Some(("Done twice.", format!("the job {} had its effect more than once", one_line(name))))
+    }
+
+    /// No harm: what came close, what was prevented, or that nothing happened.
+    fn no_harm(&self, v: &Verdict) -> Said {
+        let accepted = self.find(|f| match f {
+            Finding::StaleAccepted { event } => Some(*event),
+            _ => None,
+        });
+        if let Some(event) = accepted {
+            let what = format!("{} was accepted, and this time it did no harm", self.named(event));
+            return (Tone::Near, "Harmless.", self.and_rightful(what));
+        }
+        if v.stale_rejected > 0 {
+            return (Tone::Fenced, "Rejected.", self.and_rightful(self.fenced(v.stale_rejected)));
+        }
+        if v.legit_rejected > 0 {
+            return (Tone::Near, "The rightful holder was refused.", self.refused_rightful());
+        }
+        if v.stale_pending > 0 {
+            let what = "a late write was still undecided when the run ended".to_string();
+            return (Tone::Near, "Near miss.", what);
+        }
+        if v.overlap_us > 0 {
+            return (Tone::Near, "Near miss.", "no late write reached the resource".into());
+        }
+        if let Some(what) = self.near_without_overlap() {
+            return (Tone::Near, "Near miss.", what);
+        }
+        self.calm(v)
+    }
+
+    fn fenced(&self, times: u64) -> String {
+        let rejected = self.find(|f| match f {
+            Finding::StaleRejected { event } => Some(*event),
+            _ => None,
+        });
+        let note = rejected.and_then(|e| self.run.record.event(e).note());
+        let (Some(event), Some(Testimony::Reject(op, _, why))) = (rejected, note) else {
+            return "a late write was rejected".into();
+        };
+        let more = match times {
+            0 | 1 => String::new(),
+            n => format!(", the first of {}", count(n as usize)),
+        };
+        let reason = self.reason(op, *why, event);
+        let client = self.whose(op.section.client);
+        format!("{client} late write was rejected{more}, because {reason}, and no harm was done")
+    }
+
+    /// The rightful holder's refusal beside a late write: the fence stood the wrong way round.
+    fn and_rightful(&self, what: String) -> String {
+        if self.run.judgement.verdict.legit_rejected == 0 {
+            return what;
+        }
+        format!("{what}; {}", self.refused_rightful())
+    }
+
+    fn refused_rightful(&self) -> String {
+        let event = self.find(|f| match f {
+            Finding::LegitRejected { event } => Some(*event),
+            _ => None,
+        });
+        let note = event.and_then(|e| self.run.record.event(e).note());
+        match (event, note) {
+            (Some(event), Some(Testimony::Reject(op, _, why))) => format!(
+                "{} was rejected although {} held {}: {}",
+                self.named(event),
+                self.label(op.section.client),
+                self.lock(op.lock),
+                self.reason(op, *why, event)
+            ),
+            _ => "a holder was rejected".into(),
+        }
+    }
+
+    fn near_without_overlap(&self) -> Option<String> {
+        self.find(|f| match f {
+            Finding::DoubleGrant { event } => {
+                let at = self.run.record.event(*event);
+                let who = self.client(*event).map_or_else(String::new, |p| self.label(p));
+                Some(format!(
+                    "{} granted the lock to {who} while another client was still promised it",
+                    self.label(at.node)
+                ))
+            }
+            Finding::Broken { grant, .. } => {
+                let who = self.holder(*grant).map_or_else(String::new, |p| self.label(p));
+                Some(format!("the promise to {who} was broken before its time, and nobody wrote late"))
+            }
+            Finding::Outlived { event, grant } => {
+                let whose = self.holder(*grant).map_or_else(String::new, |p| self.whose(p));
+                let operation = self.named(*event);
+                Some(format!(
+                    "{operation} arrived after {whose} promise was over, but nobody else had the lock"
+                ))
+            }
+            _ => None,
+        })
+    }
+
+    fn calm(&self, v: &Verdict) -> Said {
+        if v.stalled > 0 {
+            let who: Vec<String> = self.stalled().into_iter().map(|p| self.label(p)).collect();
+            let was = if who.len() == 1 { "was" } else { "were" };
+            let what = format!("no harm, but {} {was} still waiting at the end", and(&who));
+            return (Tone::Calm, "Safe, but stuck.", what);
+        }
+        if v.grants == 0 {
+            return (Tone::Calm, "Safe.", "nobody was granted a lock, and no harm was done".into());
+        }
+        let several = self.run.names().locks.len() > 1;
+        let it = if several { "each lock" } else { "the lock" };
+        let shared = self.run.judgement.intervals.iter().any(|i| i.mode == Mode::Shared);
+        let what = if shared {
+            format!("no client believed it held {it} against another")
+        } else {
+            format!("no two clients ever believed they held {it} at once")
+        };
+        (Tone::Calm, "Safe.", what)
+    }
+
+    /// Clients whose request for a lock is open at the end.
+    fn stalled(&self) -> Vec<ProcId> {
+        let mut open: BTreeSet<(ProcId, LockId)> = BTreeSet::new();
+        for event in &self.run.record.events {
+            match (event.note(), &event.what) {
+                (Some(Testimony::Ask { lock, ask: Ask::Acquire, .. }), _) => {
+                    open.insert((event.node, *lock));
+                }
+                (Some(Testimony::Answer(lock, Ask::Acquire, _)), _) => {
+                    open.remove(&(event.node, *lock));
+                }
+                (_, What::Crash(_)) => open.retain(|o| o.0 != event.node),
+                _ => {}
+            }
+        }
+        let who: BTreeSet<ProcId> = open.into_iter().map(|o| o.0).collect();
+        who.into_iter().collect()
+    }
+}

@@ -1,0 +1,277 @@
+//! What each node knows at a moment: the inspector's columns, and all of it in one sentence.
+
+use super::teller::Teller;
+use super::words::{and, moment, one_line, span};
+use crate::judge::{IntervalKind, LockId, Testimony};
+use crate::run::{NodeKind, Run};
+use crate::sim::{EventId, Local, Micros, Pc, ProcId, TaskState, World};
+use crate::systems::{Fact, Locks, Piece};
+
+/// What one node knows at a moment, as a small table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Knows {
+    /// Which node.
+    pub node: ProcId,
+    /// `Client A knows`.
+    pub title: String,
+    /// What, and its value, in order.
+    pub lines: Vec<(String, String)>,
+}
+
+/// What each node knows at the moment of a world, in the order of the lanes.
+pub fn knows(run: &Run, world: &World<Locks>) -> Vec<Knows> {
+    let teller = Teller { run };
+    let nodes = (0..run.names().nodes.len()).map(|lane| ProcId(lane as u16));
+    let column = |node| Knows {
+        node,
+        title: format!("{} knows", teller.label(node)),
+        lines: teller.lines(world, node),
+    };
+    nodes.map(column).collect()
+}
+
+/// `Client A believes it holds generation 41; Lock service says …; Resource has seen …`.
+pub fn summary(run: &Run, world: &World<Locks>) -> String {
+    let teller = Teller { run };
+    let mut parts = Vec::new();
+    if let Some(last) = world.events().checked_sub(1).map(EventId) {
+        for lock in 0..run.names().locks.len() {
+            parts.extend(teller.beliefs(world, LockId(lock as u16), last));
+        }
+        for lock in 0..run.names().locks.len() {
+            parts.push(teller.truths(LockId(lock as u16), last));
+        }
+    }
+    let resources = run.names().of_kind(NodeKind::Resource);
+    parts.extend(resources.filter_map(|node| teller.seen(world, node)));
+    if parts.is_empty() {
+        return "Nothing has happened yet.".into();
+    }
+    super::words::capital(&format!("{}.", parts.join("; ")))
+}
+
+impl Teller<'_> {
+    fn lines(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        if world.is_down(node) {
+            lines.push(("state".into(), "down".into()));
+        } else if let Some(until) = world.paused_until(node) {
+            let left = span(until.since(world.now()));
+            lines.push(("state".into(), format!("paused until {}, {left} more", moment(until))));
+        }
+        lines.extend(self.doing(world, node));
+        for fact in world.facts(node) {
+            lines.push(self.fact(world, &fact));
+        }
+        if !world.is_down(node) {
+            lines.extend(self.locals(world, node));
+        }
+        for other in (0..self.run.names().nodes.len() as u16).map(ProcId) {
+            if world.is_cut(node, other) {
+                lines.push((format!("way to {}", self.label(other)), "cut".into()));
+            }
+        }
+        lines
+    }
+
+    /// What each task of a client's program does.
+    fn doing(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+        let tasks = self.run.names().tasks.get(usize::from(node.0)).map_or(&[][..], |t| &t[..]);
+        let mut lines = Vec::new();
+        for (index, name) in tasks.iter().enumerate() {
+            let Some((state, pc)) = world.task(node, index) else { continue };
+            let asleep = matches!(state, TaskState::Idle | TaskState::Ended);
+            if world.is_down(node) || (index > 0 && asleep) {
+                continue;
+            }
+            let key = if index == 0 { "program".into() } else { one_line(name) };
+            lines.push((key, self.task_state(world, node, index, state, pc)));
+        }
+        lines
+    }
+
+    fn task_state(
+        &self,
+        world: &World<Locks>,
+        node: ProcId,
+        task: usize,
+        state: &TaskState,
+        pc: Pc,
+    ) -> String {
+        let on_its_clock = |at: Local| {
+            let sign = if at.0 < 0 { "-" } else { "" };
+            format!("until {sign}{} by its own clock", moment(Micros(at.0.unsigned_abs())))
+        };
+        match state {
+            TaskState::Idle => "has not begun".into(),
+            TaskState::Ended => "is over".into(),
+            TaskState::Ready => {
+                let lines = self.run.names().programs.get(usize::from(node.0));
+                let line = lines.and_then(|p| p.get(task)).and_then(|l| l.get(pc));
+                line.map_or_else(
+                    || "is at its end".into(),
+                    |l| format!("comes to: {}", one_line(l)),
+                )
+            }
+            TaskState::Working(left, since) => {
+                let paused = world.paused_until(node).is_some();
+                let done = if paused { Micros::ZERO } else { world.now().since(*since) };
+                format!("works, {} to go", span(left.since(done)))
+            }
+            TaskState::Sleeping(until) => format!("sleeps {}", on_its_clock(*until)),
+            TaskState::Waiting(waiting) => {
+                let (verb, on) = (waiting.verb, self.label(waiting.on));
+                let until = waiting.until.map(on_its_clock);
+                let until = until.map_or_else(String::new, |u| format!(", {u}"));
+                format!("waits for {on} to answer its {verb}{until}")
+            }
+        }
+    }
+
+    /// The locals that the client has learned something for.
+    fn locals(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+        let names = self.run.names().locals.get(usize::from(node.0));
+        let values = world.locals(node);
+        let named = names.into_iter().flatten().zip(values);
+        // A local is 0 until something is read into it; before, there is nothing to know.
+        let has_read = self.has_read(world, node);
+        let known = named.filter(|(_, value)| **value != 0 || has_read);
+        known.map(|(name, value)| (one_line(name), value.to_string())).collect()
+    }
+
+    fn has_read(&self, world: &World<Locks>, node: ProcId) -> bool {
+        let events = self.run.record.events.iter().take(world.events() as usize);
+        events.filter(|e| e.node == node).any(|e| matches!(e.note(), Some(Testimony::Learn(_))))
+    }
+
+    fn pieces(&self, pieces: &[Piece]) -> String {
+        let alone = pieces.len() == 1;
+        let words: Vec<String> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Word(word) => (*word).to_string(),
+                Piece::Lock(lock) => self.short_lock(*lock),
+                Piece::Client(client) => self.label(*client),
+                Piece::Cell(cell) => one_line(self.run.names().cell(*cell)),
+                Piece::Token(token) if alone => token.0.to_string(),
+                Piece::Token(token) => self.token(*token),
+                Piece::Number(number) => number.to_string(),
+                Piece::Span(d) => span(*d),
+                Piece::Moment(at) => moment(*at),
+            })
+            .collect();
+        words.join(" ")
+    }
+
+    /// A lock as a key: its name alone, or `lock` where there is only one.
+    fn short_lock(&self, lock: LockId) -> String {
+        if self.run.names().locks.len() < 2 {
+            return "the lock".into();
+        }
+        one_line(self.run.names().lock(lock))
+    }
+
+    fn fact(&self, world: &World<Locks>, fact: &Fact) -> (String, String) {
+        match fact {
+            Fact::Row { key, value } => (self.pieces(key), self.pieces(value)),
+            Fact::Gauge { label, value, most } => {
+                ((*label).to_string(), format!("{value} of {most}"))
+            }
+            Fact::Ring { lock, until, .. } => {
+                let left = until.since(world.now());
+                let left = if left == Micros::ZERO {
+                    "over".to_string()
+                } else {
+                    format!("{} left", span(left))
+                };
+                let several = self.run.names().locks.len() > 1;
+                let of =
+                    if several { format!(" of {}", self.short_lock(*lock)) } else { String::new() };
+                (format!("deadline{of}"), format!("{}, {left}", moment(*until)))
+            }
+            Fact::Ticks { label, answers } => {
+                let yes = answers.iter().filter(|a| **a == Some(true)).count();
+                let marks = answers.iter().map(|a| match a {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "open",
+                });
+                let marks: Vec<&str> = marks.collect();
+                ((*label).to_string(), format!("{yes} of {}: {}", answers.len(), marks.join(", ")))
+            }
+            Fact::Queue { lock, waiting } => {
+                let who: Vec<String> = waiting.iter().map(|p| self.label(*p)).collect();
+                (format!("waiting for {}", self.short_lock(*lock)), who.join(", then "))
+            }
+            Fact::Watch { watcher, of } => {
+                (format!("{} watches", self.label(*watcher)), self.label(*of))
+            }
+            Fact::Clock { ahead_us } => {
+                let way = if *ahead_us < 0 { "behind" } else { "ahead" };
+                ("clock".into(), format!("{} {way}", span(Micros(ahead_us.unsigned_abs()))))
+            }
+        }
+    }
+
+    /// Who believes that they hold a lock.
+    fn beliefs(&self, world: &World<Locks>, lock: LockId, last: EventId) -> Vec<String> {
+        let open = self.open_at(IntervalKind::Belief, last);
+        let open = open.filter(|i| i.lock == lock && i.ended != Some(last));
+        open.map(|i| {
+            let paused = if world.paused_until(i.client).is_some() { ", paused," } else { "" };
+            let what = match self.token_at(i.grant, last) {
+                Some(token) => self.token(token),
+                None => self.lock(lock),
+            };
+            format!("{}{paused} believes it holds {what}", self.label(i.client))
+        })
+        .collect()
+    }
+
+    /// Who holds a lock by the word of the service.
+    fn truths(&self, lock: LockId, last: EventId) -> String {
+        let open = self.open_at(IntervalKind::Truth, last);
+        let open = open.filter(|i| i.lock == lock && i.ended != Some(last));
+        let holders: Vec<String> = open
+            .map(|i| {
+                let token = self.token_at(i.grant, last);
+                let what = token.map_or_else(|| self.lock(lock), |t| self.token(t));
+                format!("{} holds {what}", self.label(i.client))
+            })
+            .collect();
+        if holders.is_empty() {
+            return format!("{} says {} is free", self.service(), self.lock(lock));
+        }
+        format!("{} says {}", self.service(), and(&holders))
+    }
+
+    /// The highest token that a resource has seen; where it looks at none, what its cells hold.
+    fn seen(&self, world: &World<Locks>, node: ProcId) -> Option<String> {
+        let facts = world.facts(node);
+        let token = facts.iter().find_map(|fact| match fact {
+            Fact::Row { value, .. } => match value[..] {
+                [Piece::Token(token)] => Some(token),
+                _ => None,
+            },
+            _ => None,
+        });
+        let who = self.label(node);
+        if let Some(token) = token {
+            return Some(format!("{who} has seen {}", self.token(token)));
+        }
+        let cells: Vec<String> = facts
+            .iter()
+            .filter_map(|fact| match fact {
+                Fact::Row { key, value } => match (&key[..], &value[..]) {
+                    ([Piece::Cell(_)], [Piece::Number(n)]) => {
+                        Some(format!("{} = {n}", self.pieces(key)))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            })
+            .take(3)
+            .collect();
+        (!cells.is_empty()).then(|| format!("{who} holds {}", and(&cells)))
+    }
+}

@@ -1,0 +1,465 @@
+//! One sentence for each event: who does what, and what follows from it.
+
+use super::teller::Teller;
+use super::words::{capital, one_line, span};
+use crate::judge::{
+    Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
+    TruthEnd,
+};
+use crate::run::{Action, Run};
+use crate::sim::{CrashKind, EventId, Micros, MsgId, Outcome, ProcId, What};
+
+/// An event as a sentence, with its consequence behind it; its own time is not in it.
+pub fn sentence(run: &Run, id: EventId) -> String {
+    let teller = Teller { run };
+    let Some(event) = run.record.events.get(id.0 as usize) else {
+        return "Nothing happens.".into();
+    };
+    let mut text = match event.note() {
+        Some(note) => teller.testimony(id, event.node, note),
+        None => teller.happening(id, event.node, &event.what),
+    };
+    for consequence in teller.consequences(id) {
+        text.push(' ');
+        text.push_str(&consequence);
+    }
+    capital(&text)
+}
+
+impl Teller<'_> {
+    fn testimony(&self, id: EventId, node: ProcId, note: &Testimony) -> String {
+        let me = self.label(node);
+        match note {
+            Testimony::Grant { .. }
+            | Testimony::Mint(..)
+            | Testimony::Extend(..)
+            | Testimony::Refuse(..)
+            | Testimony::Queue(..)
+            | Testimony::Free(..) => self.by_service(id, &me, note),
+            Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
+            Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
+            Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),
+            Testimony::Doubt(lock, why) => self.doubt(&me, *lock, *why),
+            Testimony::Check(lock, holds) => self.check(id, node, *lock, *holds),
+            Testimony::Begin(section) => format!("{me} begins section {}.", section.number),
+            Testimony::Job(_, job) => {
+                let name = self.run.names().jobs.get(usize::from(*job));
+                format!("{me} takes up the job {}.", one_line(name.map_or("?", String::as_str)))
+            }
+            Testimony::Close(section, why) => close(&me, section.number, *why),
+            _ => self.at_resource(id, &me, note),
+        }
+    }
+
+    fn by_service(&self, id: EventId, me: &str, note: &Testimony) -> String {
+        match note {
+            Testimony::Grant { lock, client, mode, token, term, asked, woken } => {
+                let (who, lock) = (self.label(*client), self.lock(*lock));
+                let how = if *mode == Mode::Shared { " to share" } else { "" };
+                let waited = if *woken { ", which waited" } else { "" };
+                let unasked = if *asked { "" } else { " without being asked" };
+                let token = token.map(|t| self.token(t));
+                let term = term.map(|t| format!("for {}", span(t)));
+                let terms: Vec<String> = [token, term].into_iter().flatten().collect();
+                let terms = if terms.is_empty() { String::new() } else { ": ".to_string() }
+                    + &terms.join(", ");
+                format!("{me} grants {lock}{how} to {who}{waited}{unasked}{terms}.")
+            }
+            Testimony::Mint(grant, token) => {
+                let whose = self.holder(*grant).map_or_else(|| "a".into(), |p| self.whose(p));
+                format!("{me} gives {whose} grant its token: {}.", self.token(*token))
+            }
+            Testimony::Extend(grant, term) => {
+                let whose = self.holder(*grant).map_or_else(|| "a".into(), |p| self.whose(p));
+                match term {
+                    Some(t) => format!("{me} renews {whose} lease: {} from now.", span(*t)),
+                    None => format!("{me} accepts {whose} renewal."),
+                }
+            }
+            Testimony::Refuse(lock, client, ask) => self.refuse(id, me, *lock, *client, *ask),
+            Testimony::Queue(lock, client) => {
+                let (who, lock_name) = (self.label(*client), self.lock(*lock));
+                let because = self.held_by_other(*lock, *client, id);
+                format!("{me} lets {who} wait for {lock_name}{because}.")
+            }
+            Testimony::Free(grant, why) => self.free(id, me, *grant, *why),
+            _ => format!("{me} does something."),
+        }
+    }
+
+    /// `: Client A holds it (generation 41)`, or nothing where nobody does.
+    fn held_by_other(&self, lock: LockId, client: ProcId, id: EventId) -> String {
+        self.other_holder(lock, client, id).map_or_else(String::new, |i| {
+            format!(": {} holds it{}", self.label(i.client), self.bracket(i.grant, id))
+        })
+    }
+
+    fn refuse(&self, id: EventId, me: &str, lock: LockId, client: ProcId, ask: Ask) -> String {
+        let (who, whose, name) = (self.label(client), self.whose(client), self.lock(lock));
+        match ask {
+            Ask::Acquire => {
+                format!("{me} refuses {name} to {who}{}.", self.held_by_other(lock, client, id))
+            }
+            Ask::Renew => format!("{me} refuses {whose} renewal: {who} no longer holds {name}."),
+            Ask::Release => format!("{me} refuses {whose} release: {who} no longer holds {name}."),
+            Ask::Token => format!("{me} gives {who} no token for {name}."),
+        }
+    }
+
+    fn free(&self, id: EventId, me: &str, grant: Grant, why: TruthEnd) -> String {
+        let Some(client) = self.holder(grant) else {
+            return format!("{me} ends a grant.");
+        };
+        let (who, token) = (self.label(client), self.bracket(grant, id));
+        let lock = self.interval(IntervalKind::Truth, grant).map_or(LockId(0), |i| i.lock);
+        let several = self.run.names().locks.len() > 1;
+        let of_lock = if several { format!(" on {}", self.lock(lock)) } else { String::new() };
+        let what = match why {
+            TruthEnd::Released => {
+                return format!("{me} frees {}: {who} has released it.", self.lock(lock));
+            }
+            TruthEnd::Expired(moment) => {
+                let by_time = self.term(grant).is_some();
+                let what = if by_time { "lease of" } else { "session of" };
+                let at = self.run.record.event(id).at;
+                if moment < at {
+                    let ago = self.ago(moment, at);
+                    format!("{me} sees that the {what} {who}{token}{of_lock} expired {ago}.")
+                } else {
+                    format!("The {what} {who}{token}{of_lock} expires.")
+                }
+            }
+            TruthEnd::Removed(by) if by == client => {
+                format!("{me} ends the grant of {who}{token}{of_lock} at its own request.")
+            }
+            TruthEnd::Removed(by) => {
+                let by = self.label(by);
+                format!("{me} ends the grant of {who}{token}{of_lock}: {by} asked for it.")
+            }
+            TruthEnd::Forgotten => format!("{me} forgets the grant of {who}{token}{of_lock}."),
+        };
+        format!("{what}{}", self.what_its_client_knows(id, grant, client))
+    }
+
+    /// What the client of a grant that just ended knows of it.
+    fn what_its_client_knows(&self, id: EventId, grant: Grant, client: ProcId) -> String {
+        let (who, whose) = (self.label(client), self.whose(client));
+        if self.believes(grant, id) {
+            return format!(" {who} does not know.");
+        }
+        let belief = match self.interval(IntervalKind::Belief, grant) {
+            None => return format!(" {who} never learned of it."),
+            Some(belief) if belief.began > id => return format!(" {who} has not heard of it yet."),
+            Some(belief) => belief,
+        };
+        let ended = belief.ended.and_then(|e| self.run.record.event(e).note());
+        match ended {
+            Some(Testimony::Doubt(_, BeliefEnd::Released)) => {
+                format!(" {whose} release did not arrive.")
+            }
+            Some(Testimony::Doubt(_, BeliefEnd::Crashed)) => format!(" {who} had crashed."),
+            _ => String::new(),
+        }
+    }
+
+    fn ask(&self, me: &str, lock: LockId, ask: Ask, first: bool) -> String {
+        let lock = self.lock(lock);
+        let again = if first { "" } else { " again" };
+        match ask {
+            Ask::Acquire => format!("{me} asks for {lock}{again}."),
+            Ask::Renew => format!("{me} asks for more time with {lock}{again}."),
+            Ask::Release => format!("{me} sends its release of {lock}{again}."),
+            Ask::Token => format!("{me} asks for a token for its grant{again}."),
+        }
+    }
+
+    fn answer(&self, me: &str, lock: LockId, ask: Ask, outcome: Outcome) -> String {
+        let lock = self.lock(lock);
+        let what = match ask {
+            Ask::Acquire => format!("request for {lock}"),
+            Ask::Renew => "renewal".to_string(),
+            Ask::Release => "release".to_string(),
+            Ask::Token => "request for a token".to_string(),
+        };
+        match outcome {
+            Outcome::Ok if ask == Ask::Acquire => {
+                format!("{me} learns that it was granted {lock}.")
+            }
+            Outcome::Ok => format!("{me} learns that its {what} was accepted."),
+            Outcome::Refused | Outcome::Rejected | Outcome::Lost => {
+                format!("{me} learns that its {what} was refused.")
+            }
+            Outcome::Timeout => {
+                format!("{me} waits no longer for an answer to its {what}. {UNKNOWN}")
+            }
+            Outcome::Closed => {
+                format!(
+                    "{me} loses the connection on which it awaited an answer to its {what}. {UNKNOWN}"
+                )
+            }
+        }
+    }
+
+    fn believe(&self, id: EventId, me: &str, lock: LockId, grant: Grant, mode: Mode) -> String {
+        let (name, token) = (self.lock(lock), self.bracket(grant, id));
+        let how = if mode == Mode::Shared { " with others" } else { "" };
+        let over = self
+            .interval(IntervalKind::Truth, grant)
+            .filter(|i| i.ended.is_some_and(|end| end < id))
+            .map_or("", |_| " But that grant has ended already.");
+        format!("{me} believes that it holds {name}{how}{token}.{over}")
+    }
+
+    fn doubt(&self, me: &str, lock: LockId, why: BeliefEnd) -> String {
+        let lock = self.lock(lock);
+        match why {
+            BeliefEnd::Released => format!("{me} gives {lock} up."),
+            BeliefEnd::Refused => format!("{me} learns that it no longer holds {lock}."),
+            BeliefEnd::Notice => format!("{me} is told that it has lost {lock}."),
+            BeliefEnd::Deadline => {
+                format!("{me} no longer believes that it holds {lock}: its own deadline is over.")
+            }
+            BeliefEnd::Exited => format!("{me} acts on {lock} no more: its program is over."),
+            BeliefEnd::Crashed => format!("{me} acts on {lock} no more: it has crashed."),
+        }
+    }
+
+    fn check(&self, id: EventId, node: ProcId, lock: LockId, holds: bool) -> String {
+        let (me, name) = (self.label(node), self.lock(lock));
+        let belief = self
+            .open_at(IntervalKind::Belief, id)
+            .find(|i| i.client == node && i.lock == lock && i.began < id);
+        if !holds {
+            return match belief {
+                Some(_) => format!("{me} looks at its clock: its own deadline has passed."),
+                None => format!("{me} looks whether it holds {name}: it does not."),
+            };
+        }
+        let truth = belief.and_then(|b| self.interval(IntervalKind::Truth, b.grant));
+        let over = truth.is_some_and(|t| t.ended.is_some_and(|end| end < id));
+        let but = if over { ". But that grant has ended already" } else { "" };
+        format!("{me} looks at its clock: by its own deadline it holds {name}{but}.")
+    }
+
+    fn at_resource(&self, id: EventId, me: &str, note: &Testimony) -> String {
+        let names = self.run.names();
+        let cell = |op: &Operation| one_line(names.cell(op.cell));
+        match note {
+            Testimony::Read(op) => match op.token {
+                Some(token) if self.setting("resource.reads", id) == "token" => {
+                    format!("{me} sends a read of {} with token {}.", cell(op), token.0)
+                }
+                _ => format!("{me} sends a read of {}.", cell(op)),
+            },
+            Testimony::Write(op, write) => {
+                let token = match op.token {
+                    Some(token) => format!("with token {}", token.0),
+                    None => "without a token".into(),
+                };
+                format!("{me} sends write {} {token}.", self.assignment(op, write.value))
+            }
+            Testimony::Serve(op, _, value) => {
+                let whose = self.whose(op.section.client);
+                format!("{me} answers {whose} read: {}.", self.assignment(op, *value))
+            }
+            Testimony::Learn(served) => {
+                let served = self.run.record.events.get(served.0 as usize).and_then(|e| e.note());
+                match served {
+                    Some(Testimony::Serve(op, _, value)) => {
+                        format!("{me} reads {}.", self.assignment(op, *value))
+                    }
+                    _ => format!("{me} consumes what it read."),
+                }
+            }
+            Testimony::Accept(op, write, ..) => {
+                format!("{me} accepts {}.", self.write(op, write, self.is_late(id)))
+            }
+            Testimony::Reject(op, write, why) => {
+                self.reject(id, me, op, write.map(|w| w.0.value), *why)
+            }
+            Testimony::Told(_, outcome) => told(me, *outcome),
+            _ => format!("{me} does something."),
+        }
+    }
+
+    fn reject(
+        &self,
+        id: EventId,
+        me: &str,
+        op: &Operation,
+        value: Option<i64>,
+        why: Rejection,
+    ) -> String {
+        let (whose, reason) = (self.whose(op.section.client), self.reason(op, why, id));
+        let late = if self.is_late(id) { "late " } else { "" };
+        match value {
+            Some(value) => {
+                format!(
+                    "{me} rejects {whose} {late}write {}: {reason}.",
+                    self.assignment(op, value)
+                )
+            }
+            None => {
+                let cell = one_line(self.run.names().cell(op.cell));
+                format!("{me} rejects {whose} read of {cell}: {reason}.")
+            }
+        }
+    }
+
+    /// What happens to processes, messages, links and clocks.
+    fn happening(&self, id: EventId, node: ProcId, what: &What<Testimony>) -> String {
+        let me = self.label(node);
+        match what {
+            What::Start => format!("{me} starts."),
+            What::Send(msg, _) => self.sends(*msg),
+            What::Deliver(msg) => self.arrives(*msg),
+            What::Lose(msg) => format!("{} is lost.", self.message(*msg)),
+            What::Hold(msg) => {
+                format!("{} is held up where the link is cut.", self.message(*msg))
+            }
+            What::Reset(peer) => {
+                let peer = self.label(*peer);
+                format!("{me} finds its connection to {peer} gone: {peer} died or started anew.")
+            }
+            What::Work(d) => format!("{me} works for {}.", span(*d)),
+            What::Sleep(d) => format!("{me} sleeps for {}.", span(*d)),
+            What::Handle(task) => format!("{me} runs its handler `{}`.", self.task(node, *task)),
+            What::End(0) => format!("{me} ends its program."),
+            What::End(task) => format!("{me} ends its task `{}`.", self.task(node, *task)),
+            What::Pause(d) => format!("{me} is paused for {}.", span(*d)),
+            What::Resume => format!("{me} goes on.{}", self.still_believes(id, node)),
+            What::Crash(how) => self.crash(id, node, *how),
+            What::Restart => format!("{me} starts again."),
+            What::Cut(to) => format!("The way from {me} to {} is cut.", self.label(*to)),
+            What::Heal(to) => format!("The way from {me} to {} is whole again.", self.label(*to)),
+            What::ClockStep(us) => {
+                let way = if *us < 0 { "back" } else { "forward" };
+                format!("The clock of {me} jumps {way} by {}.", span(Micros(us.unsigned_abs())))
+            }
+            What::ClockRate(rate) => format!("The clocks of {me} run at {rate} of true speed."),
+            What::Set(index) => self.set(*index),
+            What::Limit => "The run grew beyond its limit and ends here.".into(),
+            What::Note(_) => format!("{me} does something."),
+        }
+    }
+
+    fn task(&self, node: ProcId, task: usize) -> String {
+        let tasks = self.run.names().tasks.get(usize::from(node.0));
+        one_line(tasks.and_then(|t| t.get(task)).map_or("?", String::as_str))
+    }
+
+    fn set(&self, index: usize) -> String {
+        match self.run.compiled.edits.get(index).map(|e| &e.action) {
+            Some(Action::Set(key, value, _)) => format!("The setting {key} becomes {value}."),
+            _ => "A setting changes.".into(),
+        }
+    }
+
+    /// ` (token 41)` of a message.
+    fn message_token(&self, msg: MsgId) -> String {
+        let token = self.run.record.message(msg).body.token;
+        token.map_or_else(String::new, |t| format!(" (token {})", t.0))
+    }
+
+    fn sends(&self, msg: MsgId) -> String {
+        let info = self.run.record.message(msg);
+        let (from, to, name) = (self.label(info.from), self.label(info.to), info.body.name);
+        format!("{from} answers {to}: {name}{}.", self.message_token(msg))
+    }
+
+    fn arrives(&self, msg: MsgId) -> String {
+        let info = self.run.record.message(msg);
+        let (from, to, name) = (self.whose(info.from), self.label(info.to), info.body.name);
+        let token = self.message_token(msg);
+        if self.is_answer(msg) {
+            return format!("{from} answer reaches {to}: {name}{token}.");
+        }
+        format!("{from} {name}{token} reaches {to}.")
+    }
+
+    /// A message as the subject of a sentence.
+    fn message(&self, msg: MsgId) -> String {
+        let info = self.run.record.message(msg);
+        let (from, to, name) = (self.whose(info.from), self.label(info.to), info.body.name);
+        let token = self.message_token(msg);
+        if self.is_answer(msg) {
+            return format!("{from} answer to {to}, {name}{token},");
+        }
+        format!("{from} {name}{token} to {to}")
+    }
+
+    /// Whether a message answers another: its sender says nothing more of it.
+    pub fn is_answer(&self, msg: MsgId) -> bool {
+        let sent = self.run.record.event(self.run.record.message(msg).sent);
+        matches!(sent.what, What::Send(_, None))
+    }
+
+    /// What a client that goes on still believes although it is over.
+    pub fn still_believes(&self, id: EventId, node: ProcId) -> String {
+        let at = self.run.record.event(id).at;
+        let mut beliefs = self.open_at(IntervalKind::Belief, id).filter(|i| i.client == node);
+        let over = beliefs.find_map(|i| {
+            let truth = self.interval(IntervalKind::Truth, i.grant)?;
+            let ended = truth.ended.filter(|end| *end < id)?;
+            let lapsed = matches!(
+                self.run.record.event(ended).note(),
+                Some(Testimony::Free(_, TruthEnd::Expired(_)))
+            );
+            let by_time = lapsed && self.term(i.grant).is_some();
+            Some((
+                self.lock(i.lock),
+                if by_time { "its lease expired" } else { "that ended" },
+                truth.to,
+            ))
+        });
+        over.map_or_else(String::new, |(lock, what, ended)| {
+            let ago = self.ago(ended, at);
+            format!(" It still believes that it holds {lock}, but {what} {ago}.")
+        })
+    }
+
+    fn crash(&self, id: EventId, node: ProcId, how: CrashKind) -> String {
+        let me = self.label(node);
+        let what = match how {
+            CrashKind::Kill => "crashes",
+            CrashKind::Power => "loses its power",
+            CrashKind::Clean => "is shut down",
+        };
+        let mut truths = self.open_at(IntervalKind::Truth, id);
+        let held = truths.find(|i| i.client == node && i.began < id);
+        let held = held.map_or_else(String::new, |i| {
+            let service = capital(&self.service());
+            format!(" {service} does not know, and keeps {} for it.", self.lock(i.lock))
+        });
+        format!("{me} {what}.{held}")
+    }
+}
+
+/// What a time-out means.
+const UNKNOWN: &str = "Whether it was carried out is unknown.";
+
+fn told(me: &str, outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Ok => format!("{me} learns that its write was accepted."),
+        Outcome::Rejected => format!("{me} learns that it was rejected."),
+        Outcome::Timeout => format!("{me} waits no longer for the resource's answer. {UNKNOWN}"),
+        Outcome::Closed => {
+            format!(
+                "{me} loses the connection on which it awaited the resource's answer. {UNKNOWN}"
+            )
+        }
+        Outcome::Refused | Outcome::Lost => format!("{me} gets no answer from the resource."),
+    }
+}
+
+fn close(me: &str, number: u32, why: SectionEnd) -> String {
+    let how = match why {
+        SectionEnd::Released => "it releases the lock",
+        SectionEnd::Dropped => "it no longer believes that it holds the lock",
+        SectionEnd::Crashed => "it has crashed",
+        SectionEnd::StartedOver => "it starts over",
+        SectionEnd::Aborted => "it gives the section up by intention",
+        SectionEnd::Exited => "its program is over",
+    };
+    format!("{me} ends section {number}: {how}.")
+}

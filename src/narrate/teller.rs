@@ -1,0 +1,233 @@
+//! What all sentences look up: labels, who held and who believed at an event, operations in words.
+
+use super::words::{one_line, span};
+use crate::judge::{
+    Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Write,
+};
+use crate::run::{Action, NodeKind, Run, kind};
+use crate::sim::{EventId, Micros, ProcId};
+
+/// Looks things up in a run. It holds nothing of its own, so that one sentence costs one sentence.
+#[derive(Clone, Copy)]
+pub(super) struct Teller<'r> {
+    pub run: &'r Run,
+}
+
+impl<'r> Teller<'r> {
+    /// What a node is called.
+    pub fn label(&self, node: ProcId) -> String {
+        let nodes = &self.run.names().nodes;
+        nodes.get(usize::from(node.0)).map_or_else(|| "?".into(), |n| one_line(&n.label))
+    }
+
+    /// `Client A's`.
+    pub fn whose(&self, node: ProcId) -> String {
+        format!("{}'s", self.label(node))
+    }
+
+    /// `the lock`, and its name only where there are several.
+    pub fn lock(&self, lock: LockId) -> String {
+        let names = self.run.names();
+        if names.locks.len() < 2 {
+            return "the lock".into();
+        }
+        format!("the lock {}", one_line(names.lock(lock)))
+    }
+
+    /// The service where a sentence needs one as a whole: its only server, or all of them.
+    pub fn service(&self) -> String {
+        let mut servers = self.run.names().of_kind(NodeKind::Service);
+        match (servers.next(), servers.next()) {
+            (Some(only), None) => self.label(only),
+            _ => "the lock service".into(),
+        }
+    }
+
+    /// `generation 41`, in the field's own word for this system's tokens.
+    pub fn token(&self, token: Token) -> String {
+        format!("{} {}", self.run.names().token_word, token.0)
+    }
+
+    /// The note of the event in which a grant was made.
+    fn granted(&self, grant: Grant) -> Option<&'r Testimony> {
+        self.run.record.events.get(grant.0.0 as usize)?.note()
+    }
+
+    /// For how long a grant was given, if it ends by time.
+    pub fn term(&self, grant: Grant) -> Option<Micros> {
+        match self.granted(grant)? {
+            Testimony::Grant { term, .. } => *term,
+            _ => None,
+        }
+    }
+
+    /// The token that a grant has at an event; it may get one later than itself.
+    pub fn token_at(&self, grant: Grant, id: EventId) -> Option<Token> {
+        match self.granted(grant)? {
+            Testimony::Grant { token: Some(token), .. } => Some(*token),
+            _ => self.events_to(id).find_map(|e| match e.note() {
+                Some(Testimony::Mint(of, token)) if *of == grant => Some(*token),
+                _ => None,
+            }),
+        }
+    }
+
+    /// ` (generation 41)`, or nothing for a grant that has no token at that event.
+    pub fn bracket(&self, grant: Grant, id: EventId) -> String {
+        self.token_at(grant, id).map_or_else(String::new, |t| format!(" ({})", self.token(t)))
+    }
+
+    /// The events up to this one, the latest first.
+    pub fn events_to(
+        &self,
+        id: EventId,
+    ) -> impl Iterator<Item = &'r crate::sim::Event<Testimony>> + 'r {
+        let events = &self.run.record.events;
+        events[..events.len().min(id.0 as usize + 1)].iter().rev()
+    }
+
+    /// The intervals of one kind that are open at an event; one that ends there still is, unless
+    /// it had run out before and was only noticed there.
+    pub fn open_at(
+        &self,
+        kind: IntervalKind,
+        id: EventId,
+    ) -> impl Iterator<Item = &'r Interval> + 'r {
+        let intervals = self.run.judgement.intervals.iter();
+        intervals
+            .filter(move |i| i.kind == kind && i.began <= id && i.ended.is_none_or(|end| end >= id))
+    }
+
+    /// The belief in a grant that is open at an event.
+    pub fn believes(&self, grant: Grant, id: EventId) -> bool {
+        self.open_at(IntervalKind::Belief, id).any(|i| i.grant == grant && i.ended != Some(id))
+    }
+
+    /// The lock's truth that was open just before an event, of somebody else than `client`.
+    pub fn other_holder(&self, lock: LockId, client: ProcId, id: EventId) -> Option<&'r Interval> {
+        let mut truths = self.open_at(IntervalKind::Truth, id);
+        truths.find(|i| i.lock == lock && i.client != client && i.began < id)
+    }
+
+    /// The interval of one kind of a grant.
+    pub fn interval(&self, kind: IntervalKind, grant: Grant) -> Option<&'r Interval> {
+        self.run.judgement.intervals.iter().find(|i| i.kind == kind && i.grant == grant)
+    }
+
+    /// The newest grant that conflicts with the operation's own and was made before an event.
+    pub fn newer_grant(&self, op: &Operation, id: EventId) -> Option<&'r Interval> {
+        let own = self.interval(IntervalKind::Truth, op.grant?)?;
+        let truths = self.run.judgement.intervals.iter();
+        let newer = truths.filter(|i| {
+            i.kind == IntervalKind::Truth
+                && i.lock == own.lock
+                && i.client != own.client
+                && i.mode.conflicts(own.mode)
+                && i.ordinal > own.ordinal
+                && i.began < id
+        });
+        newer.max_by_key(|i| i.ordinal)
+    }
+
+    /// The value of a setting at an event, edits included.
+    pub fn setting(&self, key: &str, id: EventId) -> String {
+        let at = self.run.record.event(id).at;
+        let changes = self.run.compiled.edits.iter().filter_map(|e| match &e.action {
+            Action::Set(k, value, Some(when)) if k == key && *when <= at => Some((*when, value)),
+            _ => None,
+        });
+        match changes.max_by_key(|c| c.0) {
+            Some((_, value)) => value.clone(),
+            None => self.run.compiled.settings.text(key),
+        }
+    }
+
+    /// `balance = 90`.
+    pub fn assignment(&self, op: &Operation, value: i64) -> String {
+        format!("{} = {value}", one_line(self.run.names().cell(op.cell)))
+    }
+
+    /// ` (token 41)`, or nothing for an operation without one.
+    pub fn carried(&self, op: &Operation) -> String {
+        op.token.map_or_else(String::new, |t| format!(" (token {})", t.0))
+    }
+
+    /// `Client A's late write balance = 90 (token 41)`.
+    pub fn write(&self, op: &Operation, write: &Write, late: bool) -> String {
+        let (whose, what) = (self.whose(op.section.client), self.assignment(op, write.value));
+        format!("{whose} {}write {what}{}", if late { "late " } else { "" }, self.carried(op))
+    }
+
+    /// An event that is an operation at the resource, in words: `Client A's late write x = 1`.
+    pub fn operation(&self, id: EventId, late: bool) -> Option<String> {
+        match self.run.record.events.get(id.0 as usize)?.note()? {
+            Testimony::Accept(op, write, ..) | Testimony::Reject(op, Some((write, _)), _) => {
+                Some(self.write(op, write, late))
+            }
+            Testimony::Serve(op, ..) | Testimony::Reject(op, None, _) => {
+                let cell = one_line(self.run.names().cell(op.cell));
+                Some(format!("{} read of {cell}", self.whose(op.section.client)))
+            }
+            Testimony::Learn(served) => self.operation(*served, late),
+            _ => None,
+        }
+    }
+
+    /// Why a resource refuses: `token 41 is lower than 42`.
+    pub fn reason(&self, op: &Operation, why: Rejection, id: EventId) -> String {
+        let cell = one_line(self.run.names().cell(op.cell));
+        let token = op.token.map_or(0, |t| t.0);
+        match why {
+            Rejection::Lower(highest) => format!("token {token} is lower than {}", highest.0),
+            Rejection::Again(_) => format!("token {token} was used before"),
+            Rejection::Version => format!("{cell} has changed since its client read it"),
+            Rejection::Missing if self.setting("resource.check", id) == "version" => {
+                format!("its client has not read {cell}")
+            }
+            Rejection::Missing => "it carries no token".into(),
+        }
+    }
+
+    /// How long before `at` a moment was: `3.15 s ago`, or `just now`.
+    pub fn ago(&self, then: Micros, at: Micros) -> String {
+        if at > then { format!("{} ago", span(at.since(then))) } else { "just now".into() }
+    }
+
+    /// Which cells of a section were written, which never, and whether another write was to come.
+    pub fn parts(&self, section: Section, id: EventId) -> (Vec<String>, Vec<String>, bool) {
+        let (mut applied, mut sent, mut more) = (Vec::new(), Vec::new(), None);
+        for event in self.events_to(id) {
+            match event.note() {
+                Some(Testimony::Accept(op, write, ..)) if op.section == section => {
+                    applied.push((write.number, op.cell));
+                }
+                Some(Testimony::Write(op, write)) if op.section == section => {
+                    more.get_or_insert(write.more);
+                    sent.push((write.number, op.cell));
+                }
+                _ => {}
+            }
+        }
+        let missing = sent.into_iter().filter(|s| !applied.iter().any(|a| a.0 == s.0)).collect();
+        let more = more.unwrap_or(false);
+        (self.cells(applied), self.cells(missing), more)
+    }
+
+    /// The cells of some writes in the order of the writes, each once.
+    fn cells(&self, mut writes: Vec<(u32, crate::judge::CellId)>) -> Vec<String> {
+        writes.sort_unstable();
+        let mut cells: Vec<String> = Vec::new();
+        for (_, cell) in writes {
+            let name = one_line(self.run.names().cell(cell));
+            if !cells.contains(&name) {
+                cells.push(name);
+            }
+        }
+        cells
+    }
+
+    /// The client that an event is about, where it is another node than the event's own.
+    pub fn client(&self, id: EventId) -> Option<ProcId> {
+        kind::client(&self.run.record, self.run.record.event(id))
+    }
+}
