@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::grants::Grants;
 use super::history::{Effect, History};
+use super::sections::Sections;
 use super::spans::{Span, total, union, without};
 use super::testimony::{
-    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, SectionEnd, Testimony, Token,
-    TruthEnd, Write,
+    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, TruthEnd, Write,
 };
 use super::verdict::{Finding, Interval, IntervalKind, Judgement};
 use crate::sim::{Event, EventId, Expr, Micros, MsgId, Outcome, ProcId, What};
@@ -36,66 +37,11 @@ pub fn judge(events: &[Event<Testimony>], setup: &Setup, end: Micros) -> Judgeme
 }
 
 #[derive(Clone, Debug)]
-struct GrantState {
-    lock: LockId,
-    client: ProcId,
-    mode: Mode,
-    ordinal: u32,
-    token: Option<Token>,
-    from: Micros,
-    truth_end: Option<(Micros, EventId)>,
-    /// When the promise runs out by time; none for a promise without a term.
-    term_end: Option<Micros>,
-    /// When its holder ended the promise: release sent, or crash.
-    given_up: Option<(Micros, EventId)>,
-    /// When the service broke it.
-    broken_at: Option<(Micros, EventId)>,
-    outlived: bool,
-    /// It ended while its client believed, and the client does not know yet.
-    unnoticed: bool,
-}
-
-impl GrantState {
-    fn promise_end(&self) -> Option<Micros> {
-        let given_up = self.given_up.map(|g| g.0);
-        let broken = self.broken_at.map(|b| b.0);
-        [self.term_end, given_up, broken].into_iter().flatten().min()
-    }
-
-    fn conflicts(&self, other: &GrantState) -> bool {
-        self.lock == other.lock && self.client != other.client && self.mode.conflicts(other.mode)
-    }
-}
-
-#[derive(Clone, Debug)]
 struct Belief {
     grant: Grant,
     mode: Mode,
     from: Micros,
     began: EventId,
-}
-
-#[derive(Clone, Default, Debug)]
-struct Logical {
-    applied: bool,
-}
-
-#[derive(Clone, Default, Debug)]
-struct SectionState {
-    closed: Option<SectionEnd>,
-    writes: BTreeMap<u32, Logical>,
-    /// The last write sent said that another was to come.
-    more: bool,
-    in_flight: u32,
-    job: Option<u16>,
-    /// The writes applied so far, copies counted.
-    applied: u32,
-    settled: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Attempt {
-    op: Operation,
 }
 
 #[derive(Clone, Debug)]
@@ -109,18 +55,14 @@ struct Request {
 pub struct Bench {
     setup: Setup,
     out: Judgement,
-    grants: BTreeMap<Grant, GrantState>,
-    ordinals: BTreeMap<LockId, u32>,
+    grants: Grants,
     beliefs: BTreeMap<(LockId, ProcId), Belief>,
     overlaps: BTreeMap<LockId, (Micros, EventId, Vec<ProcId>)>,
-    sections: BTreeMap<Section, SectionState>,
+    sections: Sections,
     history: History,
-    attempts: BTreeMap<MsgId, Attempt>,
+    attempts: BTreeMap<MsgId, Operation>,
     serves: BTreeMap<EventId, (Operation, u32)>,
     stale: Vec<EventId>,
-    cells: Vec<i64>,
-    invariant_holds: bool,
-    jobs: BTreeMap<u16, u64>,
     requests: BTreeMap<(LockId, ProcId, Ask), Request>,
     request_spans: BTreeMap<(LockId, ProcId), Vec<Span>>,
     acquires: BTreeMap<LockId, Vec<(ProcId, Span)>>,
@@ -136,7 +78,7 @@ pub struct Bench {
 impl Bench {
     /// A bench that has heard nothing.
     pub fn new(setup: Setup) -> Bench {
-        Bench { cells: setup.cells.clone(), invariant_holds: true, setup, ..Bench::default() }
+        Bench { sections: Sections::new(setup.cells.clone()), setup, ..Bench::default() }
     }
 
     /// Hears the next event.
@@ -151,9 +93,9 @@ impl Bench {
             }
             What::Note(note) => self.note(id, at, event.node, note, None),
             What::Lose(msg) => {
-                if let Some(attempt) = self.attempts.remove(msg) {
-                    self.landed(attempt.op.section);
-                    self.settle(id);
+                if let Some(op) = self.attempts.remove(msg) {
+                    self.sections.landed(op.section);
+                    self.settle(id, op.section);
                 }
             }
             What::Crash(_) => self.crash(id, at, event.node),
@@ -180,11 +122,18 @@ impl Bench {
                 self.out.verdict.silent_reacquire += u64::from(!asked);
                 self.out.metrics.wakeups += u64::from(*woken);
                 let term_end = term.map(|t| at.plus(t));
-                self.grant(Grant(id), at, *lock, *client, *mode, *token, term_end);
+                self.grant(Grant(id), at, (*lock, *client, *mode), term_end);
+                if let (Some(token), Some(state)) = (token, self.grants.get_mut(Grant(id))) {
+                    state.token = Some((*token, id));
+                }
             }
-            Testimony::Mint(grant, token) => self.mint(id, *grant, *token),
+            Testimony::Mint(grant, token) => {
+                if let Some(state) = self.grants.get_mut(*grant) {
+                    state.token = Some((*token, id));
+                }
+            }
             Testimony::Extend(grant, term) => {
-                if let Some(state) = self.grants.get_mut(grant) {
+                if let Some(state) = self.grants.get_mut(*grant) {
                     state.term_end = term.map(|t| at.plus(t));
                 }
             }
@@ -193,23 +142,18 @@ impl Bench {
             }
             Testimony::Free(grant, why) => self.free(id, at, *grant, *why),
             Testimony::Ask { lock, ask, first, within } => {
-                self.ask(id, at, node, *lock, *ask, *first, *within);
+                self.ask(id, (*lock, node, *ask), *first, Request { from: at, within: *within });
             }
             Testimony::Answer(lock, ask, outcome) => self.answer(at, node, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => {
                 self.believe(id, at, node, *lock, *grant, *mode)
             }
             Testimony::Doubt(lock, why) => self.doubt(id, at, node, *lock, *why),
-            Testimony::Begin(section) => {
-                self.sections.insert(*section, SectionState::default());
-            }
-            Testimony::Job(section, job) => {
-                self.sections.entry(*section).or_default().job = Some(*job);
-                self.jobs.entry(*job).or_default();
-            }
+            Testimony::Begin(section) => self.sections.begin(*section),
+            Testimony::Job(section, job) => self.sections.name(*section, *job),
             Testimony::Close(section, why) => {
-                self.sections.entry(*section).or_default().closed.get_or_insert(*why);
-                self.settle(id);
+                self.sections.close(*section, *why);
+                self.settle(id, *section);
             }
             Testimony::Read(op) => self.acts(op),
             Testimony::Write(op, write) => self.write(op, write, msg),
@@ -224,92 +168,38 @@ impl Bench {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of one testimony")]
     fn grant(
         &mut self,
         grant: Grant,
         at: Micros,
-        lock: LockId,
-        client: ProcId,
-        mode: Mode,
-        token: Option<Token>,
+        whose: (LockId, ProcId, Mode),
         term_end: Option<Micros>,
     ) {
-        let ordinal = self.ordinals.entry(lock).or_default();
-        *ordinal += 1;
-        let state = GrantState {
-            lock,
-            client,
-            mode,
-            ordinal: *ordinal,
-            token: None,
-            from: at,
-            truth_end: None,
-            term_end,
-            given_up: None,
-            broken_at: None,
-            outlived: false,
-            unnoticed: false,
-        };
-        let promised = |g: &GrantState| g.promise_end().is_none_or(|end| end > at);
-        if self.grants.values().any(|g| g.conflicts(&state) && promised(g)) {
+        if self.grants.add(grant, whose, at, term_end) {
             self.out.verdict.double_grant += 1;
             self.out.findings.push(Finding::DoubleGrant { event: grant.0 });
         }
         self.out.verdict.grants += 1;
-        self.grant_moments.push((at, lock));
-        self.released.insert((lock, client), false);
-        self.grants.insert(grant, state);
-        if let Some(token) = token {
-            self.mint(grant.0, grant, token);
-        }
-    }
-
-    fn mint(&mut self, id: EventId, grant: Grant, token: Token) {
-        let Some(state) = self.grants.get_mut(&grant) else {
-            return;
-        };
-        state.token = Some(token);
-        let (lock, ordinal) = (state.lock, state.ordinal);
-        let regressed = |g: &GrantState| match (g.token, g.ordinal.cmp(&ordinal)) {
-            (Some(other), std::cmp::Ordering::Less) => token <= other,
-            (Some(other), std::cmp::Ordering::Greater) => other <= token,
-            _ => false,
-        };
-        // Counted once for each grant of a pair that is out of order: the newer one's token is low.
-        let newer_is_low = self.grants.values().filter(|g| g.lock == lock && regressed(g));
-        let count = newer_is_low.filter(|g| g.ordinal > ordinal).count() as u64;
-        let older_is_high =
-            self.grants.values().any(|g| g.lock == lock && g.ordinal < ordinal && regressed(g));
-        let found = count + u64::from(older_is_high);
-        if found > 0 {
-            *self.out.verdict.token_regress.get_or_insert(0) += found;
-            self.out.findings.push(Finding::TokenRegress { event: id });
-        }
+        self.grant_moments.push((at, whose.0));
+        self.released.insert((whose.0, whose.1), false);
     }
 
     fn free(&mut self, id: EventId, at: Micros, grant: Grant, why: TruthEnd) {
-        let Some(state) = self.grants.get_mut(&grant) else {
+        let Some(state) = self.grants.get_mut(grant).filter(|g| g.truth_end.is_none()) else {
             return;
         };
-        if state.truth_end.is_some() {
-            return;
-        }
         let at = if let TruthEnd::Expired(moment) = why { moment } else { at };
-        state.truth_end = Some((at, id));
         let (lock, client) = (state.lock, state.client);
-        if let TruthEnd::Removed(by) = why {
-            self.out.verdict.foreign_release += u64::from(by != client);
-        }
-        let by_holder = why == TruthEnd::Released || state.given_up.is_some();
-        let broken = !by_holder && state.term_end.is_none_or(|end| at < end);
+        let broken = state.end_truth(at, id, why);
+        let believes = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
+        state.unnoticed = believes && why != TruthEnd::Released;
         if broken {
-            state.broken_at = Some((at, id));
             self.out.verdict.broken_promises += 1;
             self.out.findings.push(Finding::Broken { event: id, grant });
         }
-        let believes = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
-        state.unnoticed = believes && why != TruthEnd::Released;
+        if let TruthEnd::Removed(by) = why {
+            self.out.verdict.foreign_release += u64::from(by != client);
+        }
         let lives = !self.dead.get(&client).copied().unwrap_or(false);
         let sent_release = self.released.get(&(lock, client)).copied().unwrap_or(false);
         if matches!(why, TruthEnd::Expired(_)) && lives && !sent_release {
@@ -317,16 +207,12 @@ impl Bench {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of one testimony")]
     fn ask(
         &mut self,
         id: EventId,
-        at: Micros,
-        client: ProcId,
-        lock: LockId,
-        ask: Ask,
+        (lock, client, ask): (LockId, ProcId, Ask),
         first: bool,
-        within: Option<Micros>,
+        request: Request,
     ) {
         match ask {
             Ask::Acquire => {
@@ -338,22 +224,12 @@ impl Bench {
             Ask::Release if first => {
                 self.out.metrics.releases += 1;
                 self.released.insert((lock, client), true);
-                self.give_up(id, at, client, Some(lock));
+                self.grants.give_up(id, request.from, client, Some(lock));
             }
             Ask::Release | Ask::Renew => {}
         }
-        if first || !self.requests.contains_key(&(lock, client, ask)) {
-            self.requests.insert((lock, client, ask), Request { from: at, within });
-        }
-    }
-
-    /// The holder itself ends its promises: of one lock, or all of them.
-    fn give_up(&mut self, id: EventId, at: Micros, client: ProcId, lock: Option<LockId>) {
-        for state in self.grants.values_mut() {
-            let his = state.client == client && lock.is_none_or(|l| l == state.lock);
-            if his && state.truth_end.is_none() {
-                state.given_up.get_or_insert((at, id));
-            }
+        if first {
+            self.requests.insert((lock, client, ask), request);
         }
     }
 
@@ -406,7 +282,7 @@ impl Bench {
         if self.beliefs.contains_key(&(lock, client)) {
             self.doubt(id, at, client, lock, BeliefEnd::Refused);
         }
-        if let Some(state) = self.grants.get_mut(&grant) {
+        if let Some(state) = self.grants.get_mut(grant) {
             // A grant that ended before it was consumed is lost on a client that now believes in it.
             state.unnoticed = state.truth_end.is_some();
         }
@@ -419,7 +295,7 @@ impl Bench {
             return;
         };
         self.belief_over(lock, client, &belief, at, Some(id));
-        if let Some(state) = self.grants.get_mut(&belief.grant) {
+        if let Some(state) = self.grants.get_mut(belief.grant) {
             let told = matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline);
             if std::mem::replace(&mut state.unnoticed, false) && !told {
                 self.out.verdict.loss_unreported += 1;
@@ -437,7 +313,7 @@ impl Bench {
         ended: Option<EventId>,
     ) {
         self.belief_spans.entry((lock, client)).or_default().push((belief.from, at));
-        let grant = self.grants.get(&belief.grant);
+        let grant = self.grants.get(belief.grant);
         self.out.intervals.push(Interval {
             kind: IntervalKind::Belief,
             lock,
@@ -445,7 +321,7 @@ impl Bench {
             mode: belief.mode,
             grant: belief.grant,
             ordinal: grant.map_or(0, |g| g.ordinal),
-            token: grant.and_then(|g| g.token),
+            token: grant.and_then(|g| g.token).map(|t| t.0),
             began: belief.began,
             ended,
             from: belief.from,
@@ -489,7 +365,7 @@ impl Bench {
 
     /// A client acts as holder: a loss that it has not noticed by now was not reported to it.
     fn acts(&mut self, op: &Operation) {
-        let Some(state) = op.grant.and_then(|g| self.grants.get_mut(&g)) else {
+        let Some(state) = op.grant.and_then(|g| self.grants.get_mut(g)) else {
             return;
         };
         if std::mem::replace(&mut state.unnoticed, false) {
@@ -499,20 +375,16 @@ impl Bench {
 
     fn write(&mut self, op: &Operation, write: &Write, msg: Option<MsgId>) {
         self.acts(op);
-        let section = self.sections.entry(op.section).or_default();
-        section.writes.entry(write.number).or_default();
-        section.more = write.more;
-        section.in_flight += 1;
-        section.settled = false;
+        self.sections.sent(op.section, write);
         if let Some(msg) = msg {
-            self.attempts.insert(msg, Attempt { op: *op });
+            self.attempts.insert(msg, *op);
         }
     }
 
     /// An operation reaches the resource: has it outlived its holder's promise?
     fn arrives(&mut self, id: EventId, at: Micros, op: &Operation) {
         let Some(grant) = op.grant else { return };
-        let Some(state) = self.grants.get_mut(&grant) else {
+        let Some(state) = self.grants.get_mut(grant) else {
             return;
         };
         if !state.outlived && state.promise_end().is_some_and(|end| at >= end) {
@@ -520,13 +392,6 @@ impl Bench {
             self.out.verdict.outlived += 1;
             self.out.findings.push(Finding::Outlived { event: id, grant });
         }
-    }
-
-    fn is_stale(&self, op: &Operation) -> bool {
-        let Some(own) = op.grant.and_then(|g| self.grants.get(&g)) else {
-            return false;
-        };
-        self.grants.values().any(|g| g.conflicts(own) && g.ordinal > own.ordinal)
     }
 
     fn learn(&mut self, id: EventId, served: EventId) {
@@ -547,24 +412,18 @@ impl Bench {
         self.out.findings.push(Finding::Corruption { event, culprit, cycle });
     }
 
-    fn landed(&mut self, section: Section) {
-        if let Some(section) = self.sections.get_mut(&section) {
-            section.in_flight = section.in_flight.saturating_sub(1);
-        }
-    }
-
     fn accept(&mut self, id: EventId, at: Micros, op: &Operation, write: &Write, msg: MsgId) {
         self.arrives(id, at, op);
-        let stale = self.is_stale(op);
+        let stale = self.grants.is_stale(op);
         if stale {
             self.stale.push(id);
             self.out.verdict.stale_accepted += 1;
             self.out.findings.push(Finding::StaleAccepted { event: id });
         }
         if self.attempts.remove(&msg).is_some() {
-            self.landed(op.section);
+            self.sections.landed(op.section);
         }
-        let ordinal = op.grant.and_then(|g| self.grants.get(&g)).map_or(0, |g| g.ordinal);
+        let ordinal = op.grant.and_then(|g| self.grants.get(g)).map_or(0, |g| g.ordinal);
         let effect = Effect::Write { number: write.number, ordinal };
         let ruling = self.history.add(op.section, op.cell, effect, id);
         if let Some(lost) = ruling.lost {
@@ -574,50 +433,35 @@ impl Bench {
         if let Some(cycle) = ruling.cycle {
             self.corruption(id, stale, cycle);
         }
-        self.cells[usize::from(op.cell.0)] = write.value;
-        self.count_job(id, op.section, write.number);
-        self.settle(id);
-    }
-
-    fn count_job(&mut self, id: EventId, section: Section, number: u32) {
-        let state = self.sections.entry(section).or_default();
-        let first_of_section = state.applied == 0;
-        let logical = state.writes.entry(number).or_default();
-        let copy = std::mem::replace(&mut logical.applied, true);
-        state.applied += 1;
-        let Some(job) = state.job else { return };
-        let sections = self.jobs.entry(job).or_default();
-        *sections += u64::from(first_of_section);
-        if copy || (first_of_section && *sections > 1) {
+        if let Some(job) = self.sections.applied(op.section, usize::from(op.cell.0), write) {
             *self.out.verdict.duplicate_work.get_or_insert(0) += 1;
             self.out.findings.push(Finding::Duplicate { event: id, job });
         }
+        self.settle(id, op.section);
     }
 
     fn reject(&mut self, id: EventId, at: Micros, op: &Operation, msg: Option<MsgId>) {
         self.arrives(id, at, op);
-        let stale = self.is_stale(op);
+        let stale = self.grants.is_stale(op);
         if stale && msg.is_some() {
             self.out.verdict.stale_rejected += 1;
             self.out.findings.push(Finding::StaleRejected { event: id });
         }
-        let own = op.grant.and_then(|g| self.grants.get(&g));
+        let own = op.grant.and_then(|g| self.grants.get(g));
         if !stale && own.is_some_and(|g| g.truth_end.is_none()) {
             self.out.verdict.legit_rejected += 1;
             self.out.findings.push(Finding::LegitRejected { event: id });
         }
         if msg.is_some_and(|m| self.attempts.remove(&m).is_some()) {
-            self.landed(op.section);
+            self.sections.landed(op.section);
         }
-        self.settle(id);
+        self.settle(id, op.section);
     }
 
     fn crash(&mut self, id: EventId, at: Micros, client: ProcId) {
         self.dead.insert(client, true);
-        let holds = |g: &&GrantState| g.client == client && g.truth_end.is_none();
-        let locks: Vec<LockId> = self.grants.values().filter(holds).map(|g| g.lock).collect();
+        let locks = self.grants.give_up(id, at, client, None);
         self.holder_crashes.extend(locks.into_iter().map(|lock| (at, lock, client)));
-        self.give_up(id, at, client, None);
         let open: Vec<(LockId, ProcId, Ask)> =
             self.requests.keys().filter(|k| k.1 == client).copied().collect();
         for key in open {
@@ -627,43 +471,30 @@ impl Bench {
         }
     }
 
-    /// Looks whether sections are settled now, and when all are, at the invariant.
-    fn settle(&mut self, id: EventId) {
-        let mut all = !self.sections.is_empty();
-        for (name, state) in &mut self.sections {
-            let settled = state.closed.is_some() && state.in_flight == 0;
-            if settled && !state.settled && state.torn() {
-                self.out.verdict.torn_sections += 1;
-                self.out.findings.push(Finding::Torn { event: id, section: *name });
+    /// Looks whether a section is settled now, and when all are, at the invariant.
+    fn settle(&mut self, id: EventId, section: Section) {
+        if self.sections.settle(section) {
+            self.out.verdict.torn_sections += 1;
+            self.out.findings.push(Finding::Torn { event: id, section });
+        }
+        let Some(invariant) = &self.setup.invariant else { return };
+        if let Some(turned_false) = self.sections.invariant(invariant) {
+            *self.out.verdict.invariant_judged.get_or_insert(0) += 1;
+            if turned_false {
+                *self.out.verdict.invariant_broken.get_or_insert(0) += 1;
+                self.out.findings.push(Finding::InvariantBroken { event: id });
             }
-            state.settled |= settled;
-            all &= settled;
         }
-        if all {
-            self.judge_invariant(id);
-        }
-    }
-
-    fn judge_invariant(&mut self, id: EventId) {
-        let Some(invariant) = &self.setup.invariant else {
-            return;
-        };
-        let done = self.sections.values().filter(|s| s.done()).count() as i64;
-        let mut values = self.cells.clone();
-        values.push(done);
-        let holds = invariant.eval(&values) != 0;
-        *self.out.verdict.invariant_judged.get_or_insert(0) += 1;
-        if self.invariant_holds && !holds {
-            *self.out.verdict.invariant_broken.get_or_insert(0) += 1;
-            self.out.findings.push(Finding::InvariantBroken { event: id });
-        }
-        self.invariant_holds = holds;
     }
 
     /// Ends the hearing: cuts what is open and adds up the spans.
     pub fn close(mut self, end: Micros) -> Judgement {
-        let stale_pending = self.attempts.values().filter(|a| self.is_stale(&a.op)).count();
+        let stale_pending = self.attempts.values().filter(|op| self.grants.is_stale(op)).count();
+        let regressions = self.grants.regressions();
         let v = &mut self.out.verdict;
+        v.token_regress = Some(regressions.len() as u64);
+        let regress = regressions.into_iter().map(|event| Finding::TokenRegress { event });
+        self.out.findings.extend(regress);
         v.stale_pending = stale_pending as u64;
         v.stale_attempts = v.stale_accepted + v.stale_rejected + v.stale_pending;
         let null = |used: bool, value: &mut Option<u64>| {
@@ -680,10 +511,10 @@ impl Bench {
         self.close_requests(end);
         for ((lock, client), belief) in std::mem::take(&mut self.beliefs) {
             self.belief_over(lock, client, &belief, end, None);
-            let unnoticed = self.grants.get(&belief.grant).is_some_and(|g| g.unnoticed);
+            let unnoticed = self.grants.get(belief.grant).is_some_and(|g| g.unnoticed);
             self.out.verdict.loss_unreported += u64::from(unnoticed);
         }
-        self.service_intervals(end);
+        self.grants.intervals(end, &mut self.out.intervals);
         self.spans(end);
         self.out.intervals.sort_by_key(|i| (i.from, i.client, i.kind, i.grant));
         self.out.findings.sort_by_key(Finding::event);
@@ -707,42 +538,19 @@ impl Bench {
         self.out.verdict.stalled = stalled.len() as u64;
     }
 
-    fn service_intervals(&mut self, end: Micros) {
-        for (grant, g) in &self.grants {
-            let base = Interval {
-                kind: IntervalKind::Truth,
-                lock: g.lock,
-                client: g.client,
-                mode: g.mode,
-                grant: *grant,
-                ordinal: g.ordinal,
-                token: g.token,
-                began: grant.0,
-                ended: g.truth_end.map(|t| t.1),
-                from: g.from,
-                to: g.truth_end.map_or(end, |t| t.0),
-                open: g.truth_end.is_none(),
-            };
-            let to = g.promise_end().map_or(end, |p| p.min(end));
-            let early = [g.given_up, g.broken_at].into_iter().flatten().find(|e| e.0 == to);
-            let open = g.promise_end().is_none_or(|p| p > end);
-            let ended = early.map(|e| e.1);
-            let promise = Interval { kind: IntervalKind::Promise, ended, to, open, ..base.clone() };
-            self.out.intervals.push(base);
-            self.out.intervals.push(promise);
-        }
-    }
-
     fn spans(&mut self, end: Micros) {
         let mut truths: BTreeMap<LockId, Vec<Span>> = BTreeMap::new();
-        let mut orphan = 0;
+        let mut held: BTreeMap<(LockId, ProcId), Vec<Span>> = BTreeMap::new();
         for g in self.grants.values() {
             let truth = (g.from, g.truth_end.map_or(end, |t| t.0));
             truths.entry(g.lock).or_default().push(truth);
-            let key = (g.lock, g.client);
+            held.entry((g.lock, g.client)).or_default().push(truth);
+        }
+        let mut orphan = 0;
+        for (key, truths) in held {
             let mut accounted = self.belief_spans.get(&key).cloned().unwrap_or_default();
             accounted.extend(self.request_spans.get(&key).into_iter().flatten());
-            orphan += total(&without(vec![truth], accounted));
+            orphan += total(&without(truths, accounted));
         }
         self.out.verdict.orphan_us = orphan;
         let mut idle = 0;
@@ -777,25 +585,4 @@ impl Bench {
 fn union_starts(acquires: &[(ProcId, Span)], dead: ProcId, at: Micros) -> Option<Micros> {
     let others = acquires.iter().filter(|a| a.0 != dead && a.1.1 > at).map(|a| a.1).collect();
     union(others).first().map(|s| s.0)
-}
-
-impl SectionState {
-    fn all_applied(&self) -> bool {
-        self.writes.values().all(|w| w.applied)
-    }
-
-    /// Ended with all writes accepted; a section that never wrote did not do the work.
-    fn done(&self) -> bool {
-        self.closed.is_some() && !self.writes.is_empty() && self.all_applied() && !self.cut_short()
-    }
-
-    /// It ended against its will with another write to come.
-    fn cut_short(&self) -> bool {
-        self.more && matches!(self.closed, Some(SectionEnd::Crashed | SectionEnd::Dropped))
-    }
-
-    fn torn(&self) -> bool {
-        let any = self.writes.values().any(|w| w.applied);
-        any && (!self.all_applied() || self.cut_short())
-    }
 }

@@ -4,7 +4,7 @@
 //! them; if the orders form a cycle, no order of whole sections keeps every conflicting pair, and
 //! that is corruption. Versions of a cell are counted from 0, the initial value, which is nobody's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::testimony::{CellId, Section};
 use crate::sim::EventId;
@@ -31,7 +31,7 @@ pub struct Ruling {
 
 #[derive(Clone, Debug)]
 struct Version {
-    section: Section,
+    section: usize,
     number: u32,
     ordinal: u32,
     event: EventId,
@@ -42,18 +42,52 @@ struct Cell {
     /// The writes that made versions 1, 2, and so on.
     writes: Vec<Version>,
     /// Consumed reads: who, of which version.
-    reads: Vec<(Section, u32)>,
+    reads: BTreeSet<(usize, u32)>,
+    /// All sections that wrote, and all that wrote or read.
+    writers: Bits,
+    touchers: Bits,
+}
+
+/// A set of sections, by index.
+#[derive(Clone, Default, Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn set(&mut self, index: usize) {
+        if self.0.len() <= index / 64 {
+            self.0.resize(index / 64 + 1, 0);
+        }
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+
+    fn has(&self, index: usize) -> bool {
+        self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let words = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
+        words.flat_map(|(n, word)| {
+            (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| n * 64 + b)
+        })
+    }
+
+    /// The members of this set that are not in `other`, and not `but`.
+    fn without(&self, other: &Bits, but: usize) -> Vec<usize> {
+        let words = self.0.iter().enumerate();
+        let left = words.map(|(n, w)| w & !other.0.get(n).copied().unwrap_or(0)).collect();
+        Bits(left).iter().filter(|index| *index != but).collect()
+    }
 }
 
 /// The history so far.
 #[derive(Clone, Default, Debug)]
 pub struct History {
     cells: BTreeMap<CellId, Cell>,
-    /// The index of each section in `edges`.
     sections: BTreeMap<Section, usize>,
     names: Vec<Section>,
-    /// `edges[a]` holds b: a's part of a conflict came before b's.
-    edges: Vec<Vec<usize>>,
+    /// `before[a]` holds b, and `after[b]` holds a: b's part of a conflict came before a's.
+    before: Vec<Bits>,
+    after: Vec<Bits>,
 }
 
 impl History {
@@ -65,52 +99,41 @@ impl History {
         effect: Effect,
         event: EventId,
     ) -> Ruling {
-        let mut ruling = Ruling::default();
         let me = self.index(section);
-        let (mut before, mut after) = (Vec::new(), Vec::new());
         let record = self.cells.entry(cell).or_default();
+        let mut ruling = Ruling::default();
+        let (mut earlier, mut later) = (Vec::new(), Vec::new());
         match effect {
+            Effect::Read(version) if version as usize >= record.writes.len() => {
+                earlier = record.writers.without(&self.before[me], me);
+                record.reads.insert((me, version));
+            }
             Effect::Read(version) => {
                 for (index, write) in record.writes.iter().enumerate() {
                     let seen = index < version as usize;
-                    if seen { &mut before } else { &mut after }.push(write.section);
+                    if seen { &mut earlier } else { &mut later }.push(write.section);
                 }
-                record.reads.push((section, version));
+                record.reads.insert((me, version));
             }
             Effect::Write { number, ordinal } => {
-                ruling.lost = record.replaces_unread(section, number, ordinal);
-                before.extend(record.writes.iter().map(|w| w.section));
-                before.extend(record.reads.iter().map(|r| r.0));
-                record.writes.push(Version { section, number, ordinal, event });
+                ruling.lost = record.replaces_unread(me, number, ordinal);
+                earlier = record.touchers.without(&self.before[me], me);
+                record.writes.push(Version { section: me, number, ordinal, event });
+                record.writers.set(me);
             }
         }
-        let mut fresh = Vec::new();
-        for other in before {
-            let other = self.index(other);
-            self.edge(other, me, &mut fresh);
+        record.touchers.set(me);
+        let mut fresh: Vec<(usize, usize)> = earlier.into_iter().map(|other| (other, me)).collect();
+        fresh.extend(later.into_iter().map(|other| (me, other)));
+        fresh.retain(|(from, to)| from != to && !self.after[*from].has(*to));
+        fresh.sort_unstable();
+        fresh.dedup();
+        for (from, to) in &fresh {
+            self.after[*from].set(*to);
+            self.before[*to].set(*from);
         }
-        for other in after {
-            let other = self.index(other);
-            self.edge(me, other, &mut fresh);
-        }
-        ruling.cycle =
-            fresh.into_iter().find_map(|(from, to)| self.path(to, from)).map(|mut path| {
-                if let Some(at) = path.iter().position(|s| *s == me) {
-                    path.rotate_left(at);
-                }
-                path.into_iter().map(|s| self.names[s]).collect()
-            });
+        ruling.cycle = self.cycle(me, &fresh);
         ruling
-    }
-
-    /// Whether a section has consumed a read of `cell` or written it.
-    pub fn touched(&self, section: Section, cell: CellId) -> bool {
-        self.cells.get(&cell).is_some_and(|c| c.touched_by(section))
-    }
-
-    /// The version that the next write of a cell makes.
-    pub fn next_version(&self, cell: CellId) -> u32 {
-        self.cells.get(&cell).map_or(0, |c| c.writes.len() as u32) + 1
     }
 
     /// The last accepted write among `sections` for which `picks` holds.
@@ -121,7 +144,7 @@ impl History {
     ) -> Option<EventId> {
         let writes = self.cells.values().flat_map(|c| &c.writes);
         writes
-            .filter(|w| sections.contains(&w.section))
+            .filter(|w| sections.contains(&self.names[w.section]))
             .map(|w| w.event)
             .filter(|event| picks(*event))
             .max()
@@ -130,22 +153,29 @@ impl History {
     fn index(&mut self, section: Section) -> usize {
         *self.sections.entry(section).or_insert_with(|| {
             self.names.push(section);
-            self.edges.push(Vec::new());
+            self.before.push(Bits::default());
+            self.after.push(Bits::default());
             self.names.len() - 1
         })
     }
 
-    fn edge(&mut self, from: usize, to: usize, fresh: &mut Vec<(usize, usize)>) {
-        if from != to && !self.edges[from].contains(&to) {
-            self.edges[from].push(to);
-            fresh.push((from, to));
+    /// A cycle through one of the new edges, the section `me` first. Every new edge touches `me`,
+    /// so a section with nothing after it, as in any serial run, is settled at once.
+    fn cycle(&self, me: usize, fresh: &[(usize, usize)]) -> Option<Vec<Section>> {
+        if self.after[me].0.is_empty() {
+            return None;
         }
+        let mut path = fresh.iter().find_map(|(from, to)| self.path(*to, *from))?;
+        if let Some(at) = path.iter().position(|s| *s == me) {
+            path.rotate_left(at);
+        }
+        Some(path.into_iter().map(|s| self.names[s]).collect())
     }
 
     /// A shortest way from one section to another along the edges, both ends included.
     fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
-        let mut came = vec![usize::MAX; self.edges.len()];
-        let mut queue = std::collections::VecDeque::from([from]);
+        let mut came = vec![usize::MAX; self.names.len()];
+        let mut queue = VecDeque::from([from]);
         came[from] = from;
         while let Some(here) = queue.pop_front() {
             if here == to {
@@ -156,7 +186,7 @@ impl History {
                 path.reverse();
                 return Some(path);
             }
-            for &next in &self.edges[here] {
+            for next in self.after[here].iter() {
                 if came[next] == usize::MAX {
                     came[next] = here;
                     queue.push_back(next);
@@ -168,15 +198,10 @@ impl History {
 }
 
 impl Cell {
-    fn touched_by(&self, section: Section) -> bool {
-        self.reads.iter().any(|r| r.0 == section)
-            || self.writes.iter().any(|w| w.section == section)
-    }
-
     /// The write that a new one replaces without right: another section's version, unread by the
     /// writer, if the writer had touched the cell before or holds an older grant; or the writer's
     /// own newer one.
-    fn replaces_unread(&self, section: Section, number: u32, ordinal: u32) -> Option<EventId> {
+    fn replaces_unread(&self, section: usize, number: u32, ordinal: u32) -> Option<EventId> {
         let replaced = self.writes.last()?;
         let version = self.writes.len() as u32;
         let lost = if replaced.section == section {
@@ -184,7 +209,7 @@ impl Cell {
         } else {
             let read = self.reads.contains(&(section, version));
             let older = ordinal > 0 && ordinal < replaced.ordinal;
-            !read && (older || self.touched_by(section))
+            !read && (older || self.touchers.has(section))
         };
         lost.then_some(replaced.event)
     }

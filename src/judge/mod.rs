@@ -5,7 +5,9 @@
 //! reads [`Testimony`] and nothing else.
 
 mod bench;
+mod grants;
 mod history;
+mod sections;
 mod spans;
 mod testimony;
 mod verdict;

@@ -23,11 +23,13 @@ pub fn union(mut spans: Vec<Span>) -> Vec<Span> {
 pub fn without(from: Vec<Span>, holes: Vec<Span>) -> Vec<Span> {
     let holes = union(holes);
     let mut left = Vec::new();
+    let mut first = 0;
     for (mut start, end) in union(from) {
-        for hole in &holes {
-            if hole.1 <= start || hole.0 >= end {
-                continue;
-            }
+        // Both lists are sorted: a hole that ends before this span ends before all later ones.
+        while holes.get(first).is_some_and(|h| h.1 <= start) {
+            first += 1;
+        }
+        for hole in holes[first..].iter().take_while(|h| h.0 < end) {
             if hole.0 > start {
                 left.push((start, hole.0));
             }

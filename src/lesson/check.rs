@@ -50,8 +50,9 @@ impl Checked {
             let result = Claim::parse(&line.text, run.names())
                 .map_err(|e| e.to_string())
                 .and_then(|claim| claim.test(run));
-            let words = |given| {
-                format!("the run of `{}` gave {given}; expected `{}`", variant.name, line.text)
+            let words = |given: String| {
+                let text = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("in the run of `{}`: {given}; expected `{text}`", variant.name)
             };
             self.claim(line, result.map_err(words));
         }

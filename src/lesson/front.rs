@@ -1,6 +1,5 @@
 //! The front matter: a TOML tree read key by key, so that every mistake is found, with its place.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -8,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::model::{Answer, BASE, Class, Defence, FAULTS, Line, Predict, Recall, Variant};
 use super::place::Source;
-use crate::run::{ClientSpec, ResourceSpec, Scenario};
+use crate::run::Scenario;
 use crate::sim::list;
 
 /// How long a line of text in a lesson file may be: a title, an edit, a line of a program.
@@ -19,7 +18,7 @@ const MOST_MINUTES: u32 = 60;
 /// Misconceptions have the names `M1` to `M20`.
 const MISCONCEPTIONS: u32 = 20;
 
-type Value<'t> = Spanned<DeValue<'t>>;
+pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 
 /// All of a lesson that stands in its front matter.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ pub struct Front {
 }
 
 /// A table that is being read: what it holds, where it is, which keys were asked for.
-struct Fields<'v, 't> {
+pub(super) struct Fields<'v, 't> {
     table: &'v DeTable<'t>,
     at: usize,
     name: String,
@@ -62,7 +61,7 @@ pub fn front(source: &mut Source<'_>, tree: &Spanned<DeTable<'_>>, base: usize) 
     front.filter(|_| source.errors.len() == before)
 }
 
-struct Reader<'s, 't> {
+pub(super) struct Reader<'s, 't> {
     source: &'s mut Source<'t>,
     base: usize,
 }
@@ -101,12 +100,12 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn wrong(&mut self, at: usize, message: impl Into<String>) {
+    pub(super) fn wrong(&mut self, at: usize, message: impl Into<String>) {
         self.source.wrong(self.base + at, message);
     }
 
     /// Says what stands at `value` instead of what is `expected`.
-    fn unexpected(&mut self, value: &Value<'_>, expected: &str) {
+    pub(super) fn unexpected(&mut self, value: &Value<'_>, expected: &str) {
         let found = match value.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", short(text)),
             DeValue::Integer(_) | DeValue::Float(_) => "a number".into(),
@@ -118,7 +117,7 @@ impl Reader<'_, '_> {
         self.wrong(value.span().start, format!("found {found}, expected {expected}"));
     }
 
-    fn need<'v, 't, T>(
+    pub(super) fn need<'v, 't, T>(
         &mut self,
         fields: &mut Fields<'v, 't>,
         key: &'static str,
@@ -131,7 +130,7 @@ impl Reader<'_, '_> {
         read(self, value)
     }
 
-    fn want<'v, 't, T>(
+    pub(super) fn want<'v, 't, T>(
         &mut self,
         fields: &mut Fields<'v, 't>,
         key: &'static str,
@@ -141,7 +140,7 @@ impl Reader<'_, '_> {
     }
 
     /// Complains about every key that nobody asked for.
-    fn rest(&mut self, fields: Fields<'_, '_>) {
+    pub(super) fn rest(&mut self, fields: Fields<'_, '_>) {
         for (key, _) in fields.table.iter() {
             if !fields.known.contains(&key.get_ref().as_ref()) {
                 let known = list(fields.known.iter().copied());
@@ -155,7 +154,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn table<'v, 't>(
+    pub(super) fn table<'v, 't>(
         &mut self,
         value: &'v Value<'t>,
         name: impl Into<String>,
@@ -173,7 +172,7 @@ impl Reader<'_, '_> {
     }
 
     /// The entries of a table in the order of the file.
-    fn entries<'v, 't>(
+    pub(super) fn entries<'v, 't>(
         &mut self,
         value: &'v Value<'t>,
     ) -> Option<Vec<(String, usize, &'v Value<'t>)>> {
@@ -187,7 +186,7 @@ impl Reader<'_, '_> {
         Some(entries)
     }
 
-    fn list<'v, 't, T>(
+    pub(super) fn list<'v, 't, T>(
         &mut self,
         value: &'v Value<'t>,
         expected: &str,
@@ -202,7 +201,7 @@ impl Reader<'_, '_> {
     }
 
     /// One line of text.
-    fn words(&mut self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn words(&mut self, value: &Value<'_>) -> Option<String> {
         let DeValue::String(text) = value.get_ref() else {
             self.unexpected(value, "a text in quotes");
             return None;
@@ -243,7 +242,7 @@ impl Reader<'_, '_> {
         self.list(value, "a list of texts", Self::line)
     }
 
-    fn codes(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+    pub(super) fn codes(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
         self.list(value, "a list of texts, each a line of the program", Self::code)
     }
 
@@ -256,7 +255,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn whole(&mut self, value: &Value<'_>) -> Option<i64> {
+    pub(super) fn whole(&mut self, value: &Value<'_>) -> Option<i64> {
         if let DeValue::Integer(n) = value.get_ref()
             && let Ok(n) = i64::from_str_radix(n.as_str(), n.radix())
         {
@@ -417,130 +416,6 @@ impl Reader<'_, '_> {
             reader.rest(f);
             Some(Recall { question: question?, answer: answer?, from })
         })
-    }
-}
-
-/// The scenario: what [`crate::run::compile`] reads further.
-impl Reader<'_, '_> {
-    fn scenario(&mut self, value: &Value<'_>) -> Option<Scenario> {
-        let mut f = self.table(value, "the scenario")?;
-        let system = self.need(&mut f, "system", Self::words);
-        let until = self.want(&mut f, "until", Self::words);
-        let seed = self.want(&mut f, "seed", Self::seed);
-        let settings = self.want(&mut f, "settings", Self::settings).unwrap_or_default();
-        let locks = self.want(&mut f, "locks", Self::names);
-        let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
-        let resources = self.want(&mut f, "resources", Self::resources).unwrap_or_default();
-        let invariant = self.want(&mut f, "invariant", Self::words);
-        let clients = self.need(&mut f, "clients", Self::clients);
-        self.rest(f);
-        Some(Scenario {
-            system: system?,
-            until: until.unwrap_or_else(|| "60s".into()),
-            seed: seed.unwrap_or(1),
-            settings,
-            locks: locks.unwrap_or_else(|| vec!["lock".into()]),
-            cells,
-            resources,
-            invariant,
-            clients: clients?,
-        })
-    }
-
-    fn seed(&mut self, value: &Value<'_>) -> Option<u64> {
-        let number = self.whole(value)?;
-        let seed = u64::try_from(number).ok();
-        if seed.is_none() {
-            self.wrong(value.span().start, format!("found {number}, expected a seed from 0"));
-        }
-        seed
-    }
-
-    fn names(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
-        self.list(value, "a list of names", Self::words)
-    }
-
-    /// Settings by dotted key; tables within are the same keys written apart.
-    fn settings(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, String>> {
-        let mut settings = BTreeMap::new();
-        self.settings_below(value, "", &mut settings)?;
-        Some(settings)
-    }
-
-    fn settings_below(
-        &mut self,
-        value: &Value<'_>,
-        prefix: &str,
-        settings: &mut BTreeMap<String, String>,
-    ) -> Option<()> {
-        for (key, at, value) in self.entries(value)? {
-            let key = format!("{prefix}{key}");
-            let text = match value.get_ref() {
-                // A key has two parts; deeper tables would only be a way to exhaust the stack.
-                DeValue::Table(_) if prefix.is_empty() => {
-                    self.settings_below(value, &format!("{key}."), settings);
-                    continue;
-                }
-                DeValue::String(text) => text.to_string(),
-                DeValue::Integer(_) => self.whole(value)?.to_string(),
-                _ => {
-                    self.unexpected(value, "a text or a whole number");
-                    continue;
-                }
-            };
-            if settings.insert(key.clone(), text).is_some() {
-                self.wrong(at, format!("found the setting `{}` twice", short(&key)));
-            }
-        }
-        Some(())
-    }
-
-    fn cells(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, i64>> {
-        let mut cells = BTreeMap::new();
-        for (name, _, value) in self.entries(value)? {
-            cells.insert(name, self.whole(value).unwrap_or_default());
-        }
-        Some(cells)
-    }
-
-    fn resources(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ResourceSpec>> {
-        let mut resources = BTreeMap::new();
-        for (id, _, value) in self.entries(value)? {
-            let Some(mut f) = self.table(value, format!("the resource `{}`", short(&id))) else {
-                continue;
-            };
-            let label = self.want(&mut f, "label", Self::words);
-            let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
-            let lock = self.want(&mut f, "lock", Self::words);
-            self.rest(f);
-            resources.insert(id, ResourceSpec { label, cells, lock });
-        }
-        Some(resources)
-    }
-
-    fn clients(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ClientSpec>> {
-        let mut clients = BTreeMap::new();
-        for (id, _, value) in self.entries(value)? {
-            let Some(mut f) = self.table(value, format!("the client `{}`", short(&id))) else {
-                continue;
-            };
-            let label = self.want(&mut f, "label", Self::words);
-            let start = self.want(&mut f, "start", Self::words);
-            let program = self.need(&mut f, "program", Self::codes).unwrap_or_default();
-            let tasks = self.want(&mut f, "tasks", Self::tasks).unwrap_or_default();
-            let on = self.want(&mut f, "on", Self::tasks).unwrap_or_default();
-            self.rest(f);
-            clients.insert(id, ClientSpec { label, start, program, tasks, on });
-        }
-        Some(clients)
-    }
-
-    fn tasks(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, Vec<String>>> {
-        let mut tasks = BTreeMap::new();
-        for (name, _, value) in self.entries(value)? {
-            tasks.insert(name, self.codes(value).unwrap_or_default());
-        }
-        Some(tasks)
     }
 }
 

@@ -21,6 +21,8 @@ mod place;
 #[cfg(not(target_arch = "wasm32"))]
 mod read;
 #[cfg(not(target_arch = "wasm32"))]
+mod scenario;
+#[cfg(not(target_arch = "wasm32"))]
 mod schema;
 
 pub use claim::{Claim, EventRef, anchor};

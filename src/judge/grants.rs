@@ -1,0 +1,190 @@
+//! Grants and what became of them: truths and promises, in order per lock.
+
+use std::collections::BTreeMap;
+
+use super::testimony::{Grant, LockId, Mode, Operation, Token, TruthEnd};
+use super::verdict::{Interval, IntervalKind};
+use crate::sim::{EventId, Micros, ProcId};
+
+/// A grant and what is known of it so far.
+#[derive(Clone, Debug)]
+pub(super) struct GrantState {
+    pub lock: LockId,
+    pub client: ProcId,
+    pub mode: Mode,
+    /// Its place among the lock's grants, from 1.
+    pub ordinal: u32,
+    /// Its token and the event that gave it.
+    pub token: Option<(Token, EventId)>,
+    pub from: Micros,
+    pub truth_end: Option<(Micros, EventId)>,
+    /// When the promise runs out by time; none for a promise without a term.
+    pub term_end: Option<Micros>,
+    /// When its holder ended the promise: release sent, or crash.
+    pub given_up: Option<(Micros, EventId)>,
+    /// When the service broke it.
+    pub broken_at: Option<(Micros, EventId)>,
+    pub outlived: bool,
+    /// It ended while its client believed, and the client does not know yet.
+    pub unnoticed: bool,
+}
+
+impl GrantState {
+    pub fn promise_end(&self) -> Option<Micros> {
+        let given_up = self.given_up.map(|g| g.0);
+        let broken = self.broken_at.map(|b| b.0);
+        [self.term_end, given_up, broken].into_iter().flatten().min()
+    }
+
+    fn conflicts(&self, other: &GrantState) -> bool {
+        self.lock == other.lock && self.client != other.client && self.mode.conflicts(other.mode)
+    }
+
+    fn promised_at(&self, at: Micros) -> bool {
+        self.promise_end().is_none_or(|end| end > at)
+    }
+
+    /// The service ends the truth. True when that breaks the promise: before its time, and not
+    /// after its holder gave it up.
+    pub fn end_truth(&mut self, at: Micros, id: EventId, why: TruthEnd) -> bool {
+        self.truth_end = Some((at, id));
+        let by_holder = why == TruthEnd::Released || self.given_up.is_some();
+        let broken = !by_holder && self.term_end.is_none_or(|end| at < end);
+        if broken {
+            self.broken_at = Some((at, id));
+        }
+        broken
+    }
+}
+
+/// All grants of a run.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Grants {
+    all: BTreeMap<Grant, GrantState>,
+    by_lock: BTreeMap<LockId, Vec<Grant>>,
+    /// Grants whose promise was open when last looked at.
+    promised: Vec<Grant>,
+}
+
+impl Grants {
+    pub fn get(&self, grant: Grant) -> Option<&GrantState> {
+        self.all.get(&grant)
+    }
+
+    pub fn get_mut(&mut self, grant: Grant) -> Option<&mut GrantState> {
+        self.all.get_mut(&grant)
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &GrantState> {
+        self.all.values()
+    }
+
+    /// Adds a grant; true when another client's conflicting promise is open.
+    pub fn add(
+        &mut self,
+        grant: Grant,
+        (lock, client, mode): (LockId, ProcId, Mode),
+        from: Micros,
+        term_end: Option<Micros>,
+    ) -> bool {
+        let list = self.by_lock.entry(lock).or_default();
+        list.push(grant);
+        let state = GrantState {
+            lock,
+            client,
+            mode,
+            ordinal: list.len() as u32,
+            token: None,
+            from,
+            truth_end: None,
+            term_end,
+            given_up: None,
+            broken_at: None,
+            outlived: false,
+            unnoticed: false,
+        };
+        let all = &self.all;
+        self.promised.retain(|g| all.get(g).is_some_and(|g| g.promised_at(from)));
+        let mut promised = self.promised.iter().filter_map(|g| all.get(g));
+        let double = promised.any(|g| g.conflicts(&state));
+        self.promised.push(grant);
+        self.all.insert(grant, state);
+        double
+    }
+
+    /// The holder itself ends its promises: of one lock, or all of them. Returns the locks.
+    pub fn give_up(
+        &mut self,
+        id: EventId,
+        at: Micros,
+        client: ProcId,
+        lock: Option<LockId>,
+    ) -> Vec<LockId> {
+        let mut locks = Vec::new();
+        for (of, list) in &self.by_lock {
+            if lock.is_some_and(|l| l != *of) {
+                continue;
+            }
+            // A client has at most one truth of a lock, and it is among the latest grants.
+            let open = list.iter().rev().find(|g| {
+                self.all.get(g).is_some_and(|g| g.client == client && g.truth_end.is_none())
+            });
+            if let Some(state) = open.and_then(|g| self.all.get_mut(g)) {
+                state.given_up.get_or_insert((at, id));
+                locks.push(*of);
+            }
+        }
+        locks
+    }
+
+    /// Whether another client's newer, conflicting grant of the operation's lock exists.
+    pub fn is_stale(&self, op: &Operation) -> bool {
+        let Some(own) = op.grant.and_then(|g| self.get(g)) else { return false };
+        let list = self.by_lock.get(&own.lock).into_iter().flatten().rev();
+        list.filter_map(|g| self.get(*g))
+            .take_while(|g| g.ordinal > own.ordinal)
+            .any(|g| g.conflicts(own))
+    }
+
+    /// The event that shows it, for each grant whose token is not above that of an earlier one.
+    pub fn regressions(&self) -> Vec<EventId> {
+        let mut found = Vec::new();
+        for list in self.by_lock.values() {
+            let mut highest: Option<(Token, EventId)> = None;
+            for (token, minted) in list.iter().filter_map(|g| self.get(*g)?.token) {
+                match highest {
+                    Some((high, by)) if token <= high => found.push(minted.max(by)),
+                    _ => highest = Some((token, minted)),
+                }
+            }
+        }
+        found
+    }
+
+    /// Truths and promises, cut at the end of the run.
+    pub fn intervals(&self, end: Micros, into: &mut Vec<Interval>) {
+        for (grant, g) in &self.all {
+            let truth = Interval {
+                kind: IntervalKind::Truth,
+                lock: g.lock,
+                client: g.client,
+                mode: g.mode,
+                grant: *grant,
+                ordinal: g.ordinal,
+                token: g.token.map(|t| t.0),
+                began: grant.0,
+                ended: g.truth_end.map(|t| t.1),
+                from: g.from,
+                to: g.truth_end.map_or(end, |t| t.0),
+                open: g.truth_end.is_none(),
+            };
+            let to = g.promise_end().map_or(end, |p| p.min(end));
+            let early = [g.given_up, g.broken_at].into_iter().flatten().find(|e| e.0 == to);
+            let open = g.promise_end().is_none_or(|p| p > end);
+            let ended = early.map(|e| e.1);
+            let promise =
+                Interval { kind: IntervalKind::Promise, ended, to, open, ..truth.clone() };
+            into.extend([truth, promise]);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The scenario in the front matter: what [`crate::run::compile`] reads further.
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use super::front::{Reader, Value, short};
+use crate::run::{ClientSpec, ResourceSpec, Scenario};
+
+impl Reader<'_, '_> {
+    pub(super) fn scenario(&mut self, value: &Value<'_>) -> Option<Scenario> {
+        let mut f = self.table(value, "the scenario")?;
+        let system = self.need(&mut f, "system", Self::words);
+        let until = self.want(&mut f, "until", Self::words);
+        let seed = self.want(&mut f, "seed", Self::seed);
+        let settings = self.want(&mut f, "settings", Self::settings).unwrap_or_default();
+        let locks = self.want(&mut f, "locks", Self::names);
+        let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
+        let resources = self.want(&mut f, "resources", Self::resources).unwrap_or_default();
+        let invariant = self.want(&mut f, "invariant", Self::words);
+        let clients = self.need(&mut f, "clients", Self::clients);
+        self.rest(f);
+        Some(Scenario {
+            system: system?,
+            until: until.unwrap_or_else(|| "60s".into()),
+            seed: seed.unwrap_or(1),
+            settings,
+            locks: locks.unwrap_or_else(|| vec!["lock".into()]),
+            cells,
+            resources,
+            invariant,
+            clients: clients?,
+        })
+    }
+
+    fn seed(&mut self, value: &Value<'_>) -> Option<u64> {
+        let number = self.whole(value)?;
+        let seed = u64::try_from(number).ok();
+        if seed.is_none() {
+            self.wrong(value.span().start, format!("found {number}, expected a seed from 0"));
+        }
+        seed
+    }
+
+    fn names(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        self.list(value, "a list of names", Self::words)
+    }
+
+    /// Settings by dotted key; tables within are the same keys written apart.
+    fn settings(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        self.settings_below(value, "", &mut settings)?;
+        Some(settings)
+    }
+
+    fn settings_below(
+        &mut self,
+        value: &Value<'_>,
+        prefix: &str,
+        settings: &mut BTreeMap<String, String>,
+    ) -> Option<()> {
+        for (key, at, value) in self.entries(value)? {
+            let key = format!("{prefix}{key}");
+            let text = match value.get_ref() {
+                // A key has two parts; deeper tables would only be a way to exhaust the stack.
+                DeValue::Table(_) if prefix.is_empty() => {
+                    self.settings_below(value, &format!("{key}."), settings);
+                    continue;
+                }
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(_) => self.whole(value)?.to_string(),
+                _ => {
+                    self.unexpected(value, "a text or a whole number");
+                    continue;
+                }
+            };
+            if settings.insert(key.clone(), text).is_some() {
+                self.wrong(at, format!("found the setting `{}` twice", short(&key)));
+            }
+        }
+        Some(())
+    }
+
+    fn cells(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, i64>> {
+        let mut cells = BTreeMap::new();
+        for (name, _, value) in self.entries(value)? {
+            cells.insert(name, self.whole(value).unwrap_or_default());
+        }
+        Some(cells)
+    }
+
+    fn resources(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ResourceSpec>> {
+        let mut resources = BTreeMap::new();
+        for (id, _, value) in self.entries(value)? {
+            let Some(mut f) = self.table(value, format!("the resource `{}`", short(&id))) else {
+                continue;
+            };
+            let label = self.want(&mut f, "label", Self::words);
+            let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
+            let lock = self.want(&mut f, "lock", Self::words);
+            self.rest(f);
+            resources.insert(id, ResourceSpec { label, cells, lock });
+        }
+        Some(resources)
+    }
+
+    pub(super) fn clients(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ClientSpec>> {
+        let mut clients = BTreeMap::new();
+        for (id, _, value) in self.entries(value)? {
+            let Some(mut f) = self.table(value, format!("the client `{}`", short(&id))) else {
+                continue;
+            };
+            let label = self.want(&mut f, "label", Self::words);
+            let start = self.want(&mut f, "start", Self::words);
+            let program = self.need(&mut f, "program", Self::codes).unwrap_or_default();
+            let tasks = self.want(&mut f, "tasks", Self::tasks).unwrap_or_default();
+            let on = self.want(&mut f, "on", Self::tasks).unwrap_or_default();
+            self.rest(f);
+            clients.insert(id, ClientSpec { label, start, program, tasks, on });
+        }
+        Some(clients)
+    }
+
+    fn tasks(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, Vec<String>>> {
+        let mut tasks = BTreeMap::new();
+        for (name, _, value) in self.entries(value)? {
+            tasks.insert(name, self.codes(value).unwrap_or_default());
+        }
+        Some(tasks)
+    }
+}
