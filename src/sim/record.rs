@@ -13,31 +13,41 @@ pub struct EventId(pub u32);
 pub struct MsgId(pub u32);
 
 /// Up to three events that brought another one about, the nearest first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Causes([Option<EventId>; 3]);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Causes([u32; 3]);
+
+/// No event has this id: a run ends long before.
+const NOBODY: u32 = u32::MAX;
+
+impl Default for Causes {
+    fn default() -> Causes {
+        Causes::NONE
+    }
+}
 
 impl Causes {
     /// Nothing in the run: an edit or the start.
-    pub const NONE: Causes = Causes([None; 3]);
+    pub const NONE: Causes = Causes([NOBODY; 3]);
 
     /// A single cause.
     pub const fn one(id: EventId) -> Causes {
-        Causes([Some(id), None, None])
+        Causes([id.0, NOBODY, NOBODY])
     }
 
     /// These causes and one more, if it is new and there is room.
     #[must_use]
     pub fn and(mut self, id: Option<EventId>) -> Causes {
-        let known = self.0.contains(&id);
-        if let Some(free) = self.0.iter_mut().find(|c| c.is_none() && !known) {
-            *free = id;
+        let Some(id) = id else { return self };
+        let known = self.0.contains(&id.0);
+        if let Some(free) = self.0.iter_mut().find(|c| **c == NOBODY && !known) {
+            *free = id.0;
         }
         self
     }
 
     /// The causes, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
-        self.0.iter().flatten().copied()
+        self.0.iter().filter(|c| **c != NOBODY).map(|c| EventId(*c))
     }
 }
 

@@ -151,6 +151,9 @@ impl Clock {
 
     /// What the clock shows at true time `now`, rounded down to a microsecond.
     pub fn read(&self, now: Micros) -> Local {
+        if self.rate.num == self.rate.den {
+            return self.shown.plus(now.since(self.anchor));
+        }
         let passed = u128::from(now.since(self.anchor).0);
         let local = passed * u128::from(self.rate.num) / u128::from(self.rate.den);
         Local(self.shown.0.saturating_add(i64::try_from(local).unwrap_or(i64::MAX)))
@@ -160,6 +163,9 @@ impl Clock {
     pub fn when(&self, now: Micros, deadline: Local) -> Micros {
         if self.read(now) >= deadline {
             return now;
+        }
+        if self.rate.num == self.rate.den {
+            return self.anchor.plus(self.shown.until(deadline)).max(now);
         }
         let wanted = u128::from(deadline.0.abs_diff(self.shown.0));
         let span = (wanted * u128::from(self.rate.den)).div_ceil(u128::from(self.rate.num));

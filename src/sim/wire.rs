@@ -66,8 +66,8 @@ pub(super) enum Departure {
 
 /// What becomes of a message when its time has come.
 pub(super) enum Arrival {
-    /// These arrive now, in order.
-    Here(Vec<Slot>),
+    /// It arrives, and after it whatever waited behind it on its stream.
+    Here(ConnId, ProcId),
     /// It waits behind an earlier message.
     Behind,
     /// A cut holds it.
@@ -203,19 +203,9 @@ impl<B: Clone> Wire<B> {
         self.store.get(slot as usize)?.as_ref()
     }
 
-    /// Takes a message off the wire.
-    pub fn take(&mut self, slot: Slot) -> Option<OnTheWay<B>> {
-        let message = self.store.get_mut(slot as usize)?.take()?;
-        self.free.push(slot);
-        self.in_flight -= 1;
-        Some(message)
-    }
-
-    /// A message's time has come: says which messages arrive now.
+    /// A message's time has come: says whether it arrives.
     pub fn arrive(&mut self, slot: Slot) -> Arrival {
-        let Some(message) = self.store[slot as usize].as_mut() else {
-            return Arrival::Behind;
-        };
+        let Some(message) = self.store[slot as usize].as_mut() else { return Arrival::Behind };
         message.due = true;
         let (conn, from, to) = (message.conn, message.from, message.to);
         let cut = self.cuts[self.pair(from, to)] > 0;
@@ -223,18 +213,17 @@ impl<B: Clone> Wire<B> {
         if stream.waiting.front() != Some(&slot) {
             return Arrival::Behind;
         }
-        if cut {
-            return Arrival::Held;
-        }
-        let mut here = Vec::with_capacity(1);
-        while let Some(&front) = self.stream(conn, from).waiting.front() {
-            if !self.store[front as usize].as_ref().is_some_and(|m| m.due) {
-                break;
-            }
-            self.stream(conn, from).waiting.pop_front();
-            here.push(front);
-        }
-        Arrival::Here(here)
+        if cut { Arrival::Held } else { Arrival::Here(conn, from) }
+    }
+
+    /// Takes the first message of a stream off the wire, if its time has come.
+    pub fn take_due(&mut self, conn: ConnId, from: ProcId) -> Option<OnTheWay<B>> {
+        let front = *self.stream(conn, from).waiting.front()?;
+        self.store[front as usize].as_ref().filter(|m| m.due)?;
+        self.stream(conn, from).waiting.pop_front();
+        self.free.push(front);
+        self.in_flight -= 1;
+        self.store[front as usize].take()
     }
 
     /// Cuts one direction once more; cuts nest.

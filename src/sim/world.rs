@@ -231,11 +231,9 @@ impl<D: Domain> World<D> {
                     self.core.emit(from, What::Hold(id), causes, sink);
                 }
             }
-            Arrival::Here(slots) => {
-                for slot in slots {
-                    if let Some(message) = self.core.wire.take(slot) {
-                        self.deliver(message, sink);
-                    }
+            Arrival::Here(conn, from) => {
+                while let Some(message) = self.core.wire.take_due(conn, from) {
+                    self.deliver(message, sink);
                 }
             }
         }
