@@ -7,37 +7,19 @@
 
 mod claim;
 mod figures;
+#[cfg(not(target_arch = "wasm32"))]
+mod file;
 mod miniature;
 mod model;
 
-#[cfg(not(target_arch = "wasm32"))]
-mod check;
-#[cfg(not(target_arch = "wasm32"))]
-mod front;
-#[cfg(not(target_arch = "wasm32"))]
-mod markdown;
-#[cfg(not(target_arch = "wasm32"))]
-mod place;
-#[cfg(not(target_arch = "wasm32"))]
-mod read;
-#[cfg(not(target_arch = "wasm32"))]
-mod scenario;
-#[cfg(not(target_arch = "wasm32"))]
-mod schema;
-
 pub use claim::{Claim, EventRef, anchor};
 pub use figures::{FIGURES, Figure, figures};
+#[cfg(not(target_arch = "wasm32"))]
+pub use file::{
+    Checked, Located, MOST_BYTES, ReadError, check, index, pack, parse, parse_bytes, read, schema,
+};
 pub use miniature::{Card, Index, Lane, MarkKind, Miniature, TinyMark};
 pub use model::{
     Answer, BASE, Beat, Block, Class, Defence, FAULTS, Inline, Lesson, Line, Place, Predict,
     Recall, Target, Variant,
 };
-
-#[cfg(not(target_arch = "wasm32"))]
-pub use check::{Checked, check, index, pack};
-#[cfg(not(target_arch = "wasm32"))]
-pub use place::Located;
-#[cfg(not(target_arch = "wasm32"))]
-pub use read::{MOST_BYTES, ReadError, parse, parse_bytes, read};
-#[cfg(not(target_arch = "wasm32"))]
-pub use schema::schema;

@@ -5,12 +5,12 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::front::{is_id, short};
-use super::model::{BASE, Beat, Block, Inline, Line, Place, Target};
 use super::place::Source;
+use crate::lesson::model::{BASE, Beat, Block, Inline, Line, Place, Target};
 
-const MOST_BEATS: usize = 40;
+pub const MOST_BEATS: usize = 40;
 /// How deep lists and quotes may nest; deeper words would be hard to read, and to draw.
-const DEEPEST: usize = 12;
+pub const DEEPEST: usize = 12;
 const KNOWN: &str = "paragraphs, lists, quotes, code, *emphasis*, **strong**, `code`, links, and \
                      headings `## Title {#id at=\"EVENT\"}`";
 

@@ -5,16 +5,16 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::model::{Answer, BASE, Class, Defence, FAULTS, Line, Predict, Recall, Variant};
 use super::place::Source;
+use crate::lesson::model::{Answer, BASE, Class, Defence, FAULTS, Line, Predict, Recall, Variant};
 use crate::run::Scenario;
 use crate::sim::list;
 
 /// How long a line of text in a lesson file may be: a title, an edit, a line of a program.
 pub const MOST_CHARS: usize = 1000;
-const MOST_VARIANTS: usize = 16;
-const MOST_FAULTS: usize = 4;
-const MOST_MINUTES: u32 = 60;
+pub const MOST_VARIANTS: usize = 16;
+pub const MOST_FAULTS: usize = 4;
+pub const MOST_MINUTES: u32 = 60;
 /// Misconceptions have the names `M1` to `M20`.
 const MISCONCEPTIONS: u32 = 20;
 

@@ -1,9 +1,9 @@
 //! Running a lesson's assertions, and packing lessons for the page.
 
-use super::claim::{Claim, EventRef, anchor};
-use super::miniature::{Card, Index};
-use super::model::{BASE, Beat, Lesson, Line, Predict, Variant};
 use super::place::Located;
+use crate::lesson::claim::{Claim, EventRef, anchor};
+use crate::lesson::miniature::{Card, Index};
+use crate::lesson::model::{BASE, Beat, Lesson, Line, Predict, Variant};
 use crate::run::{Run, ScenarioError};
 
 /// What came out of checking a lesson.

@@ -7,11 +7,11 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::claim::{Claim, EventRef};
 use super::front::{Front, front, short};
 use super::markdown::{Body, body, id_of_stem};
-use super::model::{Lesson, Place, Variant};
 use super::place::{Located, Source};
+use crate::lesson::claim::{Claim, EventRef};
+use crate::lesson::model::{Lesson, Place, Variant};
 use crate::run::{Compiled, Names, ScenarioError};
 use crate::sim::{LineError, list};
 
@@ -213,7 +213,7 @@ impl Checker<'_, '_, '_> {
             if let Some(message) = unknown_variant(lesson, &prediction.variant) {
                 self.wrong(&["predict", &index.to_string(), "variant"], 0, message);
             }
-            let same = |p: &&super::model::Predict| p.id == prediction.id;
+            let same = |p: &&crate::lesson::model::Predict| p.id == prediction.id;
             if lesson.predictions.iter().take(index).any(|p| same(&p)) {
                 let message = format!("found the prediction `{}` twice", prediction.id);
                 self.wrong(&["predict", &index.to_string(), "id"], 0, message);
@@ -222,7 +222,7 @@ impl Checker<'_, '_, '_> {
     }
 
     fn compile(&mut self, lesson: &Lesson, variant: &Variant) -> Option<Compiled> {
-        let extra: Vec<String> = if variant.name == super::model::BASE {
+        let extra: Vec<String> = if variant.name == crate::lesson::model::BASE {
             lesson.defences.iter().map(|d| d.edit.text.clone()).collect()
         } else {
             Vec::new()

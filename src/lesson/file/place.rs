@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::model::Place;
+use crate::lesson::model::Place;
 
 /// Something that is wrong at a place of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,0 +1,273 @@
+//! The words of programs, edits, assertions and front matter, each with an example that is tested.
+
+/// A line of a language: its form, an example of it, what it means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// With what varies in capitals, and what may be left out in brackets.
+    pub form: &'static str,
+    /// A line that can be read.
+    pub example: &'static str,
+    /// In one or two sentences.
+    pub about: &'static str,
+    /// For words of programs: how the call can end.
+    pub outcomes: &'static [&'static str],
+}
+
+const fn form(form: &'static str, example: &'static str, about: &'static str) -> Form {
+    Form { form, example, about, outcomes: &[] }
+}
+
+const fn call(
+    name: &'static str,
+    example: &'static str,
+    outcomes: &'static [&'static str],
+    about: &'static str,
+) -> Form {
+    Form { form: name, example, about, outcomes }
+}
+
+/// Lines of a program.
+pub const WORDS: &[Form] = &[
+    call(
+        "acquire [LOCK] [shared] [within DURATION]",
+        "acquire within 5s",
+        &["ok", "timeout", "closed"],
+        "Asks for a lock, the first one where none is named, and waits until it is granted, or for \
+         at most that long. A grant begins a belief and, where none is open, a section.",
+    ),
+    call(
+        "renew [LOCK]",
+        "renew",
+        &["ok", "refused", "timeout", "closed"],
+        "Asks the service for more time. A refusal ends the belief; no answer changes nothing.",
+    ),
+    call(
+        "release [LOCK]",
+        "release",
+        &["ok", "refused", "timeout", "closed"],
+        "Ends the belief and the section, and tells the service. Refused: the grant was over.",
+    ),
+    call(
+        "check [LOCK]",
+        "check",
+        &["ok", "lost"],
+        "Compares the client's own deadline with its own clock; no message is sent. Lost ends the \
+         belief.",
+    ),
+    call(
+        "read CELL [as LOCAL] [within DURATION]",
+        "read balance as seen",
+        &["ok", "rejected", "timeout", "closed"],
+        "Reads a cell into a local of the same name, or of the name after `as`.",
+    ),
+    call(
+        "write CELL = EXPRESSION [within DURATION]",
+        "write balance = balance - 10",
+        &["ok", "rejected", "timeout", "closed"],
+        "Writes a cell; the expression is over locals. It carries the token of the latest grant.",
+    ),
+    call("begin", "begin", &["ok"], "Begins a section, as a grant does; an open one starts over."),
+    call("abort", "abort", &["ok"], "Gives the section up by intention; that tears nothing."),
+    call(
+        "job NAME",
+        "job invoice-7",
+        &["ok"],
+        "Names the section's work: done twice under one name, it is duplicate work.",
+    ),
+    form("work DURATION", "work 1s", "Uses the processor for that long; a pause stretches it."),
+    form("sleep DURATION", "sleep 250ms", "Waits for a timer on the monotonic clock."),
+    form("let LOCAL = EXPRESSION", "let left = 3", "Sets a local, shared by all tasks."),
+    form("LABEL:", "again:", "A place to go to; nothing happens here."),
+    form("goto LABEL", "goto again", "Goes on at the label."),
+    form(
+        "if [not] OUTCOME goto LABEL",
+        "if not ok goto again",
+        "Goes to the label if the last call of this task ended so.",
+    ),
+    form(
+        "if EXPRESSION goto LABEL",
+        "if left > 0 goto again",
+        "Goes to the label if the expression is not 0.",
+    ),
+    form("loop", "loop", "Repeats the lines down to `end` for ever."),
+    form("repeat NUMBER", "repeat 3", "Repeats the lines down to `end` that often."),
+    form("end", "end", "Ends the lines of a `loop` or `repeat`."),
+    form("break", "break", "Leaves the innermost loop."),
+    form("stop [TASK]", "stop", "Ends this task, or the one with that name."),
+    form("# WORDS", "# a remark", "A remark; so is an empty line."),
+];
+
+/// Edits.
+pub const EDITS: &[Form] = &[
+    form(
+        "at TIME pause NODE for DURATION",
+        "at 3s pause client-a for 12s",
+        "The process stops; its clocks run on. Pauses that overlap unite.",
+    ),
+    form(
+        "pause NODE at TIME for DURATION",
+        "pause client-a at 3s for 12s",
+        "The same in another order.",
+    ),
+    form(
+        "pause CLIENT before WORD#N for DURATION",
+        "pause client-a before write#1 for 12s",
+        "It stops just before its main program executes that word for the N-th time.",
+    ),
+    form(
+        "at TIME cut NODE NODE [for DURATION]",
+        "at 5s cut client-a lock-service for 6s",
+        "Both ways between two nodes are cut, for that long or until healed. Messages are held.",
+    ),
+    form(
+        "at TIME cut NODE>NODE [for DURATION]",
+        "at 5s cut client-a>lock-service",
+        "One way only.",
+    ),
+    form(
+        "at TIME cut {NODE NODE}|{NODE NODE} [for DURATION]",
+        "at 5s cut {client-a client-b}|{lock-service} for 2s",
+        "Every way between the two groups.",
+    ),
+    form(
+        "at TIME heal NODE NODE",
+        "at 9s heal client-a lock-service",
+        "What was cut is whole again, in the same three forms. Held messages go on.",
+    ),
+    form(
+        "at TIME crash NODE",
+        "at 2s crash client-a",
+        "The process dies with all it had in memory.",
+    ),
+    form(
+        "at TIME restart NODE",
+        "at 6s restart client-a",
+        "A dead process starts from its first line.",
+    ),
+    form(
+        "drop NODE>NODE#N",
+        "drop client-a>resource#1",
+        "The N-th message of that pair is lost, and all behind it on its stream.",
+    ),
+    form(
+        "delay NODE>NODE#N by DURATION",
+        "delay client-a>resource#1 by 4s",
+        "The N-th message of that pair is held, and all behind it on its stream.",
+    ),
+    form("set SETTING VALUE", "set resource.check token", "A setting, for the whole run."),
+    form("at TIME set SETTING VALUE", "at 6s set lease.ttl 20s", "A setting, from then on."),
+];
+
+/// Assertions.
+pub const ASSERTIONS: &[Form] = &[
+    form(
+        "EXPRESSION",
+        "stale_accepted == 1 and balance == 90",
+        "Not 0 over the figures of the verdict, the metrics, and the cells at the end. A figure \
+         that is null fails.",
+    ),
+    form(
+        "FIGURE == null",
+        "duplicate_work == null",
+        "The figure does not arise in this run; `!= null`: it does.",
+    ),
+    form(
+        "EVENT before EVENT [before EVENT]...",
+        "expire client-a#1 before write client-a#1",
+        "These events happen in this order.",
+    ),
+    form(
+        "EVENT [at TIME] [token NUMBER] [value NUMBER]",
+        "accept client-a#1 token 41 value 90",
+        "The event happens: then, with that token, with that value (what is read or written; of a \
+         `check`, 1 for yes and 0 for no).",
+    ),
+    form("no EVENT", "no reject client-a", "The event does not happen."),
+];
+
+/// A key of the front matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// With tables before dots; `[]` for each of a list, `NAME` for any name.
+    pub path: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+    /// As it is where it is left out; none where it has to be there.
+    pub default: Option<&'static str>,
+    /// In one sentence.
+    pub about: &'static str,
+}
+
+const fn key(
+    path: &'static str,
+    takes: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> Key {
+    Key { path, takes, default, about }
+}
+
+/// Keys of the front matter.
+pub const KEYS: &[Key] = &[
+    key("id", "id", None, "The lesson's name; a file `NN-ID.md` has to bear it."),
+    key("title", "text", None, "The title."),
+    key("minutes", "number 1 to 60", None, "How long it takes."),
+    key("class", "correctness or efficiency", None, "What two holders would do: harm, or waste."),
+    key("covers", "list of atoms such as A4", Some("[]"), "Parts of the curriculum."),
+    key(
+        "faults",
+        "list of at most four out of pause, cut, crash, delay, drop",
+        Some("[]"),
+        "The kinds of fault that the page offers.",
+    ),
+    key("hook", "text", None, "One sentence that opens the lesson: a concrete incident."),
+    key("say", "text", None, "One sentence to say aloud at the end."),
+    key("scenario.system", "text", None, "The lock service, one of `systems`."),
+    key("scenario.until", "duration", Some("60s"), "The latest end of the run."),
+    key("scenario.seed", "number", Some("1"), "The key of all randomness."),
+    key("scenario.settings", "table of texts or numbers", Some("{}"), "Settings by dotted key."),
+    key("scenario.locks", "list of names", Some("[\"lock\"]"), "The locks."),
+    key("scenario.cells", "table of numbers", Some("{}"), "Cells of the node `resource`."),
+    key("scenario.invariant", "expression", Some("none"), "Over the cells and `done`: must hold."),
+    key(
+        "scenario.resources.ID.cells",
+        "table of numbers",
+        Some("{}"),
+        "Cells of another resource.",
+    ),
+    key("scenario.resources.ID.lock", "name", Some("the first"), "The lock that guards them."),
+    key("scenario.resources.ID.label", "text", Some("from the id"), "What it is called."),
+    key("scenario.clients.ID.program", "list of lines", None, "The main program."),
+    key("scenario.clients.ID.start", "duration", Some("0s"), "When the process starts."),
+    key("scenario.clients.ID.label", "text", Some("from the id"), "What it is called."),
+    key("scenario.clients.ID.tasks.NAME", "list of lines", Some("none"), "A task beside it."),
+    key(
+        "scenario.clients.ID.on.lost",
+        "list of lines",
+        Some("none"),
+        "What it does when it learns that it lost a lock.",
+    ),
+    key("variants.NAME.title", "text", Some("from the name"), "What its tab is called."),
+    key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
+    key("variants.NAME.expect", "list of assertions", None, "What must come out."),
+    key("variants.NAME.clients", "clients by id", Some("{}"), "Clients that replace those above."),
+    key("defence[].title", "text", None, "What a switch beside the stage is called."),
+    key("defence[].edit", "edit", None, "The edit that it adds."),
+    key("predict[].id", "id", None, "The prediction's name."),
+    key("predict[].question", "text", None, "The question."),
+    key("predict[].at", "event", None, "The event just after which it is asked."),
+    key("predict[].variant", "name", Some("base"), "The variant in which it is asked."),
+    key("predict[].answers[].text", "text", None, "One of two to four answers."),
+    key("predict[].answers[].when", "assertion", None, "What makes it come true in a run."),
+    key(
+        "predict[].answers[].misconception",
+        "M1 to M20",
+        Some("none"),
+        "Where a wrong answer comes from; every one that does not come true names it.",
+    ),
+    key("predict[].shown", "event", None, "The event that shows the answer."),
+    key("predict[].why", "text", None, "Why, in a sentence or two."),
+    key("recall[].question", "text", None, "A question at the end."),
+    key("recall[].answer", "text", None, "The answer to compare with."),
+    key("recall[].from", "id", Some("this lesson"), "The lesson that it goes back to."),
+];

@@ -1,0 +1,15 @@
+//! Lesson files: reading them, checking them, packing them. Natively only.
+
+mod check;
+mod front;
+mod grammar;
+mod markdown;
+mod place;
+mod read;
+mod scenario;
+mod schema;
+
+pub use check::{Checked, check, index, pack};
+pub use place::Located;
+pub use read::{MOST_BYTES, ReadError, parse, parse_bytes, read};
+pub use schema::schema;
