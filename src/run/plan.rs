@@ -12,7 +12,8 @@ use crate::sim::{
     Scanner, Task, Trigger, list,
 };
 use crate::systems::{
-    Client, Locks, Op, Registry, Resource, Settings, System, Vocabulary, link_writes, parse_word,
+    Client, Locks, Op, Registry, Resource, Settings, SettingsError, System, Vocabulary,
+    link_writes, parse_word,
 };
 
 /// Where in a scenario something is wrong: the path of keys, and where in that value.
@@ -123,8 +124,9 @@ impl Builder<'_> {
         let initial = self.cells(&mut names, &mut vocabulary);
         let programs = self.programs(&mut names, &mut vocabulary);
         let invariant = self.invariant(&names);
-        let edits = self.edits(edits, &names);
-        let settings_then = self.set_from_start(&edits, &mut settings);
+        let texts = edits;
+        let edits = self.edits(texts, &names);
+        let settings_then = self.set_from_start(&edits, texts, &mut settings);
         if !self.errors.is_empty() {
             return None;
         }
@@ -398,24 +400,25 @@ impl Builder<'_> {
     fn set_from_start(
         &mut self,
         edits: &[Edit],
+        texts: &[String],
         settings: &mut Settings,
     ) -> Vec<(Micros, usize, Settings)> {
         let mut later = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
-            let Action::Set(key, value, at) = &edit.action else {
-                continue;
-            };
-            let (path, offset) = (["edits", &index.to_string()].map(String::from), 0);
-            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            let Action::Set(key, value, at) = &edit.action else { continue };
+            let path = ["edits".to_string(), index.to_string()];
+            let path = [path[0].as_str(), path[1].as_str()];
+            let text = texts.get(index).map_or("", String::as_str);
             let mut scratch = settings.clone();
             let set = if at.is_none() { settings.set(key, value) } else { scratch.set(key, value) };
             if let Err(error) = set {
-                self.wrong(&path, offset, error.to_string());
+                let culprit = if matches!(error, SettingsError::Key(_)) { key } else { value };
+                self.wrong(&path, place_of(text, culprit), error.to_string());
             }
             if let Some(at) = at {
                 if FIXED.contains(&key.as_str()) {
                     let message = format!("`{key}` holds for a whole run; write it without `at`");
-                    self.wrong(&path, offset, message);
+                    self.wrong(&path, place_of(text, key), message);
                 }
                 later.push((*at, index, key, value));
             }
@@ -488,6 +491,11 @@ fn any(programs: &Programs, is: impl Fn(&Op) -> bool) -> bool {
         Instr::Call(op) => is(op),
         _ => false,
     })
+}
+
+/// Where `word` last stands in `text`, in Unicode scalar values.
+fn place_of(text: &str, word: &str) -> usize {
+    text.rfind(word).map_or(0, |byte| text[..byte].chars().count())
 }
 
 /// `Client A` for `client-a`.
