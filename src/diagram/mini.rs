@@ -1,8 +1,17 @@
 //! A run in miniature: the strip under the scrubber and on the home page.
 
-use super::paint::Primitive;
-use crate::run::Run;
+use super::draw::{filled, level, pen, through};
+use super::paint::{Dash, Fill, Ink, Pen, Primitive};
+use super::palette::Role;
+use super::picture::{Area, Point};
+use super::signs::{Kind, signs};
+use super::story::Story;
+use crate::judge::{Finding, IntervalKind};
+use crate::run::{NodeKind, Run};
 use crate::sim::Micros;
+
+/// The height of the row of marks under the bars.
+const MARKS: i32 = 12;
 
 /// Where a moment lies in a miniature of that width.
 pub fn miniature_x(run: &Run, width: i32, at: Micros) -> i32 {
@@ -10,7 +19,104 @@ pub fn miniature_x(run: &Run, width: i32, at: Micros) -> i32 {
     (u128::from(at.0.min(run.end.0)) * width.max(0) as u128 / end) as i32
 }
 
-/// Belief and truth of each client over time, from left to right, with the pauses and decisions.
-pub fn miniature(_run: &Run, _width: i32, _height: i32) -> Vec<Primitive> {
-    Vec::new()
+/// Belief and truth of each client over time, from left to right, the overlaps behind them, and
+/// under them the pauses, the writes and the harm.
+pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
+    let story = Story::of(run);
+    let x = |at: Micros| miniature_x(run, width, at);
+    let across = |from: Micros, to: Micros, top: i32, bottom: i32| {
+        let left = x(from);
+        Area { left, top, right: x(to).max(left + 2), bottom }
+    };
+    let clients = (run.names().of_kind(NodeKind::Client).count() as i32).max(1);
+    let room = (height - MARKS).max(2 * clients);
+    let row = (room / clients).min(16);
+    let thick = (row * 5 / 9).clamp(1, 8);
+    let mut drawn = Vec::new();
+    for finding in &run.judgement.findings {
+        if let Finding::Overlap { from, to, .. } = finding {
+            let area = across(*from, *to, 0, row * clients);
+            drawn.push(filled(&area, None, Fill::Tint(Role::Danger), 0));
+        }
+    }
+    for bar in &story.bars {
+        let top = row * i32::from(bar.client.0);
+        match bar.kind {
+            IntervalKind::Belief => {
+                let role = if bar.stale { Role::Stale } else { Role::Hold };
+                let area = across(bar.from, bar.to, top, top + thick);
+                drawn.push(filled(&area, None, Fill::Ground, 0));
+                drawn.push(filled(&area, Some(pen(role, 10, Dash::Solid)), Fill::Hatch(role), 0));
+            }
+            IntervalKind::Truth => {
+                let area = across(bar.from, bar.to, top + thick + 1, top + thick + 1 + row / 4);
+                drawn.push(filled(&area, None, Fill::Solid(Role::Hold), 0));
+            }
+            IntervalKind::Promise => {}
+        }
+    }
+    let y = height - MARKS / 2;
+    drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
+    for pause in &story.pauses {
+        let area = across(pause.from, pause.to, y - 1, y + 1);
+        drawn.push(filled(&area, None, Fill::Solid(Role::Muted), 0));
+        let at = Point { x: x(pause.from).clamp(4, (width - 4).max(4)), y };
+        drawn.extend(pause_sign(at));
+    }
+    for sign in signs(run) {
+        let at = Point { x: x(sign.at).clamp(6, (width - 6).max(6)), y };
+        drawn.extend(mark(sign.kind, sign.role, at));
+    }
+    drawn
+}
+
+fn pause_sign(at: Point) -> Vec<Primitive> {
+    let stroke = pen(Role::Muted, 15, Dash::Solid);
+    [-2, 2]
+        .map(|dx| Primitive::Line {
+            from: Point { x: at.x + dx, y: at.y - 4 },
+            to: Point { x: at.x + dx, y: at.y + 4 },
+            pen: stroke,
+        })
+        .to_vec()
+}
+
+/// A sign, small: told apart by its outline as well as by its colour.
+fn mark(kind: Kind, role: Role, at: Point) -> Option<Primitive> {
+    let thin = Some(pen(role, 15, Dash::Solid));
+    let shaped = |points: &[(i32, i32)], pen: Option<Pen>, fill: Fill| {
+        Some(Primitive::Path { data: through(at, points, true), pen, fill })
+    };
+    match kind {
+        Kind::Accepted => {
+            shaped(&[(-30, -30), (30, -30), (30, 30), (-30, 30)], None, Fill::Solid(role))
+        }
+        Kind::StaleAccepted | Kind::Duplicate => {
+            shaped(&[(-30, -30), (30, -30), (30, 30), (-30, 30)], thin, Fill::Ground)
+        }
+        Kind::Rejected => {
+            let octagon = [
+                (-20, -50),
+                (20, -50),
+                (50, -20),
+                (50, 20),
+                (20, 50),
+                (-20, 50),
+                (-50, 20),
+                (-50, -20),
+            ];
+            shaped(&octagon, thin, Fill::Ground)
+        }
+        Kind::Corruption | Kind::Torn => {
+            let star =
+                [(0, -60), (18, -18), (60, 0), (18, 18), (0, 60), (-18, 18), (-60, 0), (-18, -18)];
+            shaped(&star, None, Fill::Solid(role))
+        }
+        Kind::Crash => {
+            let bolt = [(10, -60), (-30, 8), (-3, 8), (-14, 60), (32, -14), (3, -14)];
+            shaped(&bolt, None, Fill::Solid(role))
+        }
+        Kind::Expired => shaped(&[(-30, -40), (30, -40), (-30, 40), (30, 40)], thin, Fill::Ground),
+        Kind::Restart | Kind::Notice | Kind::Bare => None,
+    }
 }

@@ -4,16 +4,27 @@
 //! [`Primitive::element`] which element of SVG that is: the page and the file of [`svg`] draw the
 //! very same.
 
+mod board;
+mod draw;
+mod height;
+mod icons;
+mod labels;
+mod lanes;
 mod layout;
 mod mini;
 mod paint;
 pub mod palette;
 mod picture;
+mod signs;
+mod story;
 mod svg;
+mod text;
+mod words;
 
+pub use draw::{header, paths};
 pub use layout::layout;
 pub use mini::{miniature, miniature_x};
-pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs, header, paths};
+pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs};
 pub use palette::Role;
 pub use picture::{
     Anchor, Area, Fate, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,

@@ -1,8 +1,7 @@
 //! From shapes to primitives, and from primitives to elements of SVG: one source for page and file.
 
 use super::palette::Role;
-use super::picture::{Anchor, Picture, Point, Shape};
-use crate::sim::Micros;
+use super::picture::{Anchor, Point};
 
 /// What fills a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,26 +89,134 @@ pub struct Element {
     pub text: String,
 }
 
+impl Element {
+    fn new(tag: &'static str) -> Element {
+        Element { tag, attributes: Vec::new(), children: Vec::new(), text: String::new() }
+    }
+
+    fn with(mut self, name: &'static str, value: impl ToString) -> Element {
+        self.attributes.push((name, value.to_string()));
+        self
+    }
+}
+
+impl Ink {
+    /// The class of a line in this colour.
+    fn line(self) -> String {
+        match self {
+            Ink::Role(role) => format!("s-{}", role.word()),
+            Ink::Ground => "s-ground".into(),
+            Ink::Hairline => "s-hairline".into(),
+        }
+    }
+
+    /// The class of an area or of letters in this colour.
+    fn area(self) -> String {
+        match self {
+            Ink::Role(role) => format!("f-{}", role.word()),
+            Ink::Ground => "f-ground".into(),
+            Ink::Hairline => "f-hairline".into(),
+        }
+    }
+}
+
 impl Primitive {
-    /// The element that draws it. Colours are classes: `s-ROLE` for lines, `f-ROLE` for areas,
-    /// `t-ROLE` for a wash; a hatch is the pattern `hatch-ROLE` of [`defs`].
+    /// The element that draws it. Colours are classes: `s-ROLE` for lines, `f-ROLE` for areas and
+    /// letters, `t-ROLE` for a wash, with `ground` and `hairline` beside the roles; `f-none` leaves
+    /// an area empty, and `h-ROLE` fills it with the pattern `hatch-ROLE` of [`defs`].
     pub fn element(&self) -> Element {
-        Element { tag: "g", attributes: Vec::new(), children: Vec::new(), text: String::new() }
+        match self {
+            Primitive::Line { from, to, pen } => drawn(Element::new("line"), Some(pen), None)
+                .with("x1", from.x)
+                .with("y1", from.y)
+                .with("x2", to.x)
+                .with("y2", to.y),
+            Primitive::Path { data, pen, fill } => {
+                drawn(Element::new("path"), pen.as_ref(), Some(*fill)).with("d", data)
+            }
+            Primitive::Rect { at, width, height, round, pen, fill } => {
+                let rect = drawn(Element::new("rect"), pen.as_ref(), Some(*fill));
+                let rect = rect.with("x", at.x).with("y", at.y);
+                let rect = rect.with("width", width).with("height", height);
+                if *round > 0 { rect.with("rx", round) } else { rect }
+            }
+            Primitive::Circle { at, tenths: radius, pen, fill } => {
+                drawn(Element::new("circle"), pen.as_ref(), Some(*fill))
+                    .with("cx", at.x)
+                    .with("cy", at.y)
+                    .with("r", tenths(*radius))
+            }
+            Primitive::Text { at, text, anchor, size, strong, mono, ink, halo } => {
+                let mut class = ink.area();
+                for (on, word) in
+                    [(*strong, " strong"), (*mono, " mono"), (*halo, " halo s-ground")]
+                {
+                    class.push_str(if on { word } else { "" });
+                }
+                let mut element = Element::new("text").with("class", class);
+                element = element.with("x", at.x).with("y", at.y).with("font-size", size);
+                let anchor = match anchor {
+                    Anchor::Start => None,
+                    Anchor::Middle => Some("middle"),
+                    Anchor::End => Some("end"),
+                };
+                if let Some(anchor) = anchor {
+                    element = element.with("text-anchor", anchor);
+                }
+                Element { text: text.clone(), ..element }
+            }
+        }
+    }
+}
+
+/// The class and the pen of an element that is drawn or filled.
+fn drawn(element: Element, pen: Option<&Pen>, fill: Option<Fill>) -> Element {
+    let mut classes = Vec::new();
+    classes.extend(pen.map(|p| p.ink.line()));
+    classes.extend(fill.map(|fill| match fill {
+        Fill::None => "f-none".into(),
+        Fill::Ground => "f-ground".into(),
+        Fill::Solid(role) => format!("f-{}", role.word()),
+        Fill::Tint(role) => format!("t-{}", role.word()),
+        Fill::Hatch(role) => format!("h-{}", role.word()),
+    }));
+    let mut element = element.with("class", classes.join(" "));
+    if let Some(pen) = pen {
+        element = element.with("stroke-width", tenths(pen.tenths));
+        let dash = match pen.dash {
+            Dash::Solid => None,
+            Dash::Dotted => Some("2 4"),
+            Dash::Dashed => Some("5 4"),
+        };
+        if let Some(dash) = dash {
+            element = element.with("stroke-dasharray", dash);
+        }
+    }
+    element
+}
+
+/// Tenths of a pixel as SVG writes them.
+pub(super) fn tenths(n: i32) -> String {
+    let (sign, n) = (if n < 0 { "-" } else { "" }, n.unsigned_abs());
+    match n % 10 {
+        0 => format!("{sign}{}", n / 10),
+        rest => format!("{sign}{}.{rest}", n / 10),
     }
 }
 
 /// The patterns that hatched areas refer to.
 pub fn defs() -> Element {
-    Element { tag: "defs", attributes: Vec::new(), children: Vec::new(), text: String::new() }
-}
-
-/// What draws a shape in a role.
-pub fn paths(_shape: &Shape, _role: Role) -> Vec<Primitive> {
-    Vec::new()
-}
-
-/// What draws the header at a moment: the boxes with their names, and the line that joins the lock
-/// to what it protects.
-pub fn header(_picture: &Picture, _at: Micros) -> Vec<Primitive> {
-    Vec::new()
+    let pattern = |role: Role| {
+        let line = Element::new("line").with("class", format!("s-{}", role.word()));
+        let line = line.with("x1", 0).with("y1", 0).with("x2", 0).with("y2", 5);
+        let pattern = Element::new("pattern")
+            .with("id", format!("hatch-{}", role.word()))
+            .with("width", 4)
+            .with("height", 5)
+            .with("patternUnits", "userSpaceOnUse")
+            .with("patternTransform", "rotate(45)");
+        Element { children: vec![line.with("stroke-width", 2)], ..pattern }
+    };
+    let hatched = [Role::Hold, Role::Stale];
+    Element { children: hatched.into_iter().map(pattern).collect(), ..Element::new("defs") }
 }

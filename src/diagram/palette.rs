@@ -77,3 +77,49 @@ pub const DARK: Palette = Palette {
     hairline: 0x2B3549,
     roles: [0xEEF2F8, 0x8A93A3, 0x5C9DFA, 0xFFD033, 0xFF4D5E, 0x46F5C8],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The relative luminance of WCAG 2.2.
+    fn luminance(colour: u32) -> f64 {
+        let channel = |shift: u32| {
+            let c = f64::from(colour >> shift & 0xFF) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0)
+    }
+
+    fn contrast(a: u32, b: u32) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn every_role_may_carry_text_on_both_backgrounds() {
+        assert!((contrast(0x000000, 0xFFFFFF) - 21.0).abs() < 1e-9, "the formula itself");
+        for palette in [LIGHT, DARK] {
+            for role in Role::ALL {
+                for behind in [palette.ground, palette.surface] {
+                    let found = contrast(palette.of(role), behind);
+                    assert!(found >= 4.5, "{role:?} on #{behind:06X}: {found:.2}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ink_keeps_its_contrast_on_the_wash_of_an_overlap() {
+        // 8 % of danger over the light ground, 14 % over the dark one.
+        for (palette, share) in [(LIGHT, 8), (DARK, 14)] {
+            let (over, under) = (palette.of(Role::Danger), palette.ground);
+            let mix = |shift: u32| {
+                let (a, b) = (over >> shift & 0xFF, under >> shift & 0xFF);
+                ((a * share + b * (100 - share)) / 100) << shift
+            };
+            let wash = mix(16) | mix(8) | mix(0);
+            assert!(contrast(palette.of(Role::Ink), wash) >= 4.5);
+        }
+    }
+}

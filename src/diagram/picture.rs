@@ -4,6 +4,9 @@ use super::palette::Role;
 use crate::run::NodeKind;
 use crate::sim::{EventId, Micros, MsgId, ProcId};
 
+/// How far the waves of a fold reach to the left and to the right of a lifeline.
+pub(super) const FOLD_REACH: (i32, i32) = (36, 12);
+
 /// How large text and signs are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Scale {
@@ -124,6 +127,8 @@ pub struct Words {
     pub strong: bool,
     /// Figures in a column: a fixed width.
     pub mono: bool,
+    /// A rim of the page's colour keeps a line that crosses them away from the letters.
+    pub halo: bool,
 }
 
 /// What becomes of a message.
@@ -155,34 +160,39 @@ pub enum Shape {
     Truth { area: Area },
     /// Where a promise ends: a tick beside the bars.
     PromiseEnd { left: i32, right: i32, y: i32 },
-    /// Where a truth ends by time: a flat cap with an hourglass at its right end.
-    Expiry { left: i32, right: i32, y: i32 },
+    /// Where a truth ends other than by its holder's release: a flat cap.
+    Cap { left: i32, right: i32, y: i32 },
+    /// Time ran out: an hourglass in a ring.
+    Hourglass { at: Point },
     /// A contender waits: a dotted outline.
     Waiting { area: Area },
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
     PauseSign { at: Point },
-    /// A message. For the moving layer: when it left and arrived, and between which points. `label`
-    /// and plate are marks of their own. A lost one ends half-way, at its cross.
+    /// A message: a track whose height is its time, so that it is wherever the track crosses the
+    /// height of the present moment. `soft` draws an answer that says nothing new more lightly. Its
+    /// words and its plate are marks of their own. A lost one ends at a cross.
     Message {
         id: MsgId,
-        tail: Point,
-        head: Point,
+        track: Vec<Point>,
         sent: Micros,
         arrives: Option<Micros>,
         fate: Fate,
+        soft: bool,
     },
     /// A message is held at this point until the way heals.
     Held { at: Point },
     /// A token in a rounded plate, centred there.
-    Plate { at: Point, text: String, size: i32 },
+    Plate { at: Point, text: String, width: i32 },
     /// Words.
     Words(Words),
     /// The resource accepts a write: a filled square with a tick.
     Accepted { at: Point },
     /// It accepts a write that came late and did no harm: the same square, outlined and hatched.
     StaleAccepted { at: Point },
+    /// A job was done once more: two stacked squares.
+    Duplicate { at: Point },
     /// It refuses an operation: an octagon with a shield and a slash.
     Rejected { at: Point },
     /// Harm: a starburst with an exclamation mark.
@@ -216,6 +226,74 @@ pub struct Mark {
     pub until: Option<Micros>,
     /// The box that it lies in.
     pub bounds: Area,
+}
+
+impl Shape {
+    /// The box that it lies in.
+    pub fn bounds(&self) -> Area {
+        let around = |at: &Point, reach: i32| Area {
+            left: at.x - reach,
+            top: at.y - reach,
+            right: at.x + reach,
+            bottom: at.y + reach,
+        };
+        let upright = |x: i32, reach: i32, top: i32, bottom: i32| Area {
+            left: x - reach,
+            top,
+            right: x + reach,
+            bottom,
+        };
+        match self {
+            Shape::Lifeline { x, top, bottom, .. } => upright(*x, 1, *top, *bottom),
+            Shape::Ladder { x, top, bottom } => upright(*x, 6, *top, *bottom),
+            Shape::Cut { x, top, bottom } => upright(*x, 6, *top, *bottom),
+            Shape::Tick { left, right, y }
+            | Shape::PromiseEnd { left, right, y }
+            | Shape::Cap { left, right, y } => {
+                Area { left: *left, top: y - 1, right: *right, bottom: y + 1 }
+            }
+            Shape::Fold { xs, y } => Area {
+                left: xs.iter().min().map_or(0, |x| x - FOLD_REACH.0),
+                top: y - 7,
+                right: xs.iter().max().map_or(0, |x| x + FOLD_REACH.1),
+                bottom: y + 7,
+            },
+            Shape::Band { area }
+            | Shape::Belief { area }
+            | Shape::Truth { area }
+            | Shape::Waiting { area } => *area,
+            Shape::Message { track, .. } => Area {
+                left: track.iter().map(|p| p.x).min().unwrap_or(0) - 5,
+                top: track.iter().map(|p| p.y).min().unwrap_or(0) - 5,
+                right: track.iter().map(|p| p.x).max().unwrap_or(0) + 5,
+                bottom: track.iter().map(|p| p.y).max().unwrap_or(0) + 5,
+            },
+            Shape::Plate { at, width, .. } => Area {
+                left: at.x - width / 2,
+                top: at.y - 10,
+                right: at.x - width / 2 + width,
+                bottom: at.y + 10,
+            },
+            Shape::Words(words) => super::text::area(words),
+            Shape::PauseSign { at } | Shape::Held { at } | Shape::Hourglass { at } => around(at, 9),
+            Shape::Accepted { at } | Shape::StaleAccepted { at } => around(at, 8),
+            Shape::Torn { at } | Shape::Restart { at } => around(at, 9),
+            Shape::Duplicate { at } | Shape::Crash { at } => around(at, 11),
+            Shape::Rejected { at } => around(at, 13),
+            Shape::Corruption { at } => around(at, 16),
+            Shape::Heal { at } | Shape::Notice { at } => around(at, 6),
+        }
+    }
+
+    /// Where a message is when the play head is at this height; none before it leaves and after it
+    /// arrived.
+    pub fn on_track(&self, y: i32) -> Option<Point> {
+        let Shape::Message { track, .. } = self else { return None };
+        let pair = track.windows(2).find(|p| p[0].y <= y && y < p[1].y.max(p[0].y + 1))?;
+        let (from, to) = (pair[0], pair[1]);
+        let (rise, run) = (i64::from((to.y - from.y).max(1)), i64::from(to.x - from.x));
+        Some(Point { x: from.x + (run * i64::from(y - from.y) / rise) as i32, y })
+    }
 }
 
 impl Mark {

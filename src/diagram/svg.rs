@@ -1,12 +1,180 @@
 //! A picture as a file that stands alone.
 
-use super::picture::Picture;
+use std::fmt::Write;
+
+use super::draw::{filled, header, paths, pen, text};
+use super::paint::{Dash, Element, Fill, Ink, Primitive, defs};
+use super::palette::{DARK, LIGHT, Palette, Role};
+use super::picture::{Anchor, Area, Picture, Point, Scale, Shape, Words};
+use super::text::{SIZE, width};
+use crate::narrate;
 use crate::run::Run;
 
-/// The picture as an SVG file with its own styles, light and dark.
-pub fn svg(_run: &Run, picture: &Picture) -> String {
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\"/>\n",
-        picture.width, picture.height
-    )
+/// The height of the legend's rows.
+const ROW: i32 = 22;
+
+/// The picture as an SVG file with its own styles, light and dark, and a legend of its patterns.
+pub fn svg(run: &Run, picture: &Picture) -> String {
+    let (legend, legend_height) = legend(picture);
+    let height = picture.height + legend_height;
+    let (wide, high) = match picture.scale {
+        Scale::Page => (picture.width, height),
+        Scale::Wall => (picture.width * 5 / 3, height * 5 / 3),
+    };
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" \
+         viewBox=\"0 0 {} {height}\" role=\"img\" aria-labelledby=\"title desc\">",
+        picture.width
+    );
+    let headline = narrate::headline(run);
+    let _ = writeln!(out, "<title id=\"title\">{}</title>", escape(&title(run)));
+    let desc = format!("{} {}", headline.word, headline.rest);
+    let _ = writeln!(out, "<desc id=\"desc\">{}</desc>", escape(desc.trim_end()));
+    let _ = writeln!(out, "<style>\n{}</style>", style());
+    write(&mut out, &defs());
+    let page = Area { left: 0, top: 0, right: picture.width, bottom: height };
+    let page = filled(&page, None, Fill::Ground, 0);
+    let marks = picture.marks.iter().flat_map(|m| paths(&m.shape, m.role));
+    let all = std::iter::once(page).chain(marks).chain(header(picture, run.end)).chain(legend);
+    all.for_each(|primitive| write(&mut out, &primitive.element()));
+    out.push_str("</svg>\n");
+    out
+}
+
+fn title(run: &Run) -> String {
+    let names: Vec<&str> = run.names().nodes.iter().map(|n| n.label.as_str()).collect();
+    format!("Space-time diagram: {}", names.join(", "))
+}
+
+/// Colours as classes. The file cannot use the page's variables: many viewers do not know them.
+fn style() -> String {
+    let mut out = String::from(
+        "text{font-family:system-ui,-apple-system,\"Segoe UI\",sans-serif}\n\
+         .mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}\n\
+         .strong{font-weight:600}\n.f-none{fill:none}\npath,line{stroke-linejoin:round}\n",
+    );
+    colours(&mut out, &LIGHT);
+    out.push_str(".halo{paint-order:stroke;stroke-width:3px}\n");
+    for role in Role::ALL {
+        let word = role.word();
+        let _ = writeln!(out, ".t-{word}{{fill-opacity:.08}}");
+    }
+    for role in [Role::Hold, Role::Stale] {
+        let word = role.word();
+        let _ = writeln!(out, ".h-{word}{{fill:url(#hatch-{word})}}");
+    }
+    out.push_str("@media (prefers-color-scheme:dark){\n");
+    colours(&mut out, &DARK);
+    for role in Role::ALL {
+        let _ = writeln!(out, ".t-{}{{fill-opacity:.14}}", role.word());
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn colours(out: &mut String, palette: &Palette) {
+    for role in Role::ALL {
+        let (word, colour) = (role.word(), palette.of(role));
+        let _ = writeln!(
+            out,
+            ".s-{word}{{stroke:#{colour:06X}}}.f-{word},.t-{word}{{fill:#{colour:06X}}}"
+        );
+    }
+    for (word, colour) in [("ground", palette.ground), ("hairline", palette.hairline)] {
+        let _ = writeln!(out, ".s-{word}{{stroke:#{colour:06X}}}.f-{word}{{fill:#{colour:06X}}}");
+    }
+}
+
+fn write(out: &mut String, element: &Element) {
+    let _ = write!(out, "<{}", element.tag);
+    for (name, value) in &element.attributes {
+        let _ = write!(out, " {name}=\"{}\"", escape(value));
+    }
+    if element.children.is_empty() && element.text.is_empty() {
+        out.push_str("/>\n");
+        return;
+    }
+    out.push('>');
+    out.push_str(&escape(&element.text));
+    for child in &element.children {
+        write(out, child);
+    }
+    let _ = writeln!(out, "</{}>", element.tag);
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c < ' ' && c != '\n' && c != '\t' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// What the patterns mean, for those that the picture has; and how high that is.
+fn legend(picture: &Picture) -> (Vec<Primitive>, i32) {
+    let has =
+        |wanted: fn(&Shape, Role) -> bool| picture.marks.iter().any(|m| wanted(&m.shape, m.role));
+    let swatch = Fill::Hatch(Role::Hold);
+    let entries = [
+        (
+            has(|s, r| matches!(s, Shape::Belief { .. }) && r == Role::Hold),
+            swatch,
+            Role::Hold,
+            "believes it holds",
+        ),
+        (
+            has(|s, _| matches!(s, Shape::Truth { .. })),
+            Fill::Solid(Role::Hold),
+            Role::Hold,
+            "the service says so",
+        ),
+        (
+            has(|s, r| matches!(s, Shape::Belief { .. }) && r == Role::Stale),
+            Fill::Hatch(Role::Stale),
+            Role::Stale,
+            "believes, no longer true",
+        ),
+        (has(|s, _| matches!(s, Shape::Waiting { .. })), Fill::None, Role::Muted, "waiting"),
+        (
+            has(|s, _| matches!(s, Shape::Band { .. })),
+            Fill::Tint(Role::Danger),
+            Role::Danger,
+            "two believers",
+        ),
+    ];
+    let mut drawn = Vec::new();
+    let (mut x, mut y) = (16, picture.height + 8);
+    for (_, fill, role, words) in entries.iter().filter(|e| e.0) {
+        let wide = 26 + width(words, SIZE, false, false) + 22;
+        if x + wide > picture.width && x > 16 {
+            (x, y) = (16, y + ROW);
+        }
+        let area = Area { left: x, top: y, right: x + 20, bottom: y + 11 };
+        let dash =
+            if matches!(fill, Fill::None | Fill::Tint(_)) { Dash::Dotted } else { Dash::Solid };
+        drawn.push(filled(&area, Some(pen(*role, 15, dash)), *fill, 0));
+        let words = Words {
+            text: (*words).into(),
+            at: Point { x: x + 27, y: y + 10 },
+            anchor: Anchor::Start,
+            size: SIZE,
+            strong: false,
+            mono: false,
+            halo: false,
+        };
+        drawn.push(text(&words, Ink::Role(Role::Muted)));
+        x += wide;
+    }
+    let high = if drawn.is_empty() { 0 } else { y + ROW - picture.height };
+    (drawn, high)
 }

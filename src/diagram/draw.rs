@@ -1,0 +1,268 @@
+//! What draws each shape. Every sign is a path, never a glyph of some font.
+
+use super::lanes::{HEADER, NAME};
+use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
+use super::palette::Role;
+use super::picture::{Anchor, Area, FOLD_REACH, Fate, Picture, Point, Shape, Words};
+use super::text::SIZE;
+use crate::run::NodeKind;
+use crate::sim::Micros;
+
+/// The size of the figures on a plate.
+const FIGURES: i32 = 13;
+
+/// What draws a shape in a role, from the back to the front.
+pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
+    match shape {
+        Shape::Lifeline { x, top, bottom, dashed } => {
+            let dash = if *dashed { Dash::Dashed } else { Dash::Solid };
+            vec![upright(*x, *top, *bottom, pen(role, 15, dash))]
+        }
+        Shape::Tick { left, right, y } => {
+            vec![level(*left, *right, *y, pen(role, 10, Dash::Solid))]
+        }
+        Shape::Fold { xs, y } => xs.iter().flat_map(|x| fold(*x, *y, role)).collect(),
+        Shape::Band { area } => band(area, role),
+        Shape::Belief { area } => {
+            vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Hatch(role), 0)]
+        }
+        Shape::Truth { area } => vec![filled(area, None, Fill::Solid(role), 0)],
+        Shape::PromiseEnd { left, right, y } => {
+            vec![level(*left, *right, *y, pen(role, 20, Dash::Dotted))]
+        }
+        Shape::Cap { left, right, y } => vec![level(*left, *right, *y, pen(role, 25, Dash::Solid))],
+        Shape::Waiting { area } => {
+            vec![filled(area, Some(pen(role, 15, Dash::Dotted)), Fill::None, 0)]
+        }
+        Shape::Ladder { x, top, bottom } => ladder(*x, *top, *bottom, role),
+        Shape::Message { track, fate, soft, .. } => message(track, *fate, *soft, role),
+        Shape::Plate { at, text, width } => plate(*at, text, *width, role),
+        Shape::Words(words) => vec![text(words, Ink::Role(role))],
+        Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),
+        Shape::PauseSign { at }
+        | Shape::Hourglass { at }
+        | Shape::Held { at }
+        | Shape::Accepted { at }
+        | Shape::StaleAccepted { at }
+        | Shape::Duplicate { at }
+        | Shape::Rejected { at }
+        | Shape::Corruption { at }
+        | Shape::Torn { at }
+        | Shape::Crash { at }
+        | Shape::Restart { at }
+        | Shape::Heal { at }
+        | Shape::Notice { at } => super::icons::icon(shape, *at, role),
+    }
+}
+
+/// What draws the header at a moment: the boxes with their names, what stands under them, and the
+/// dotted line that joins the lock to what it protects.
+pub fn header(picture: &Picture, at: Micros) -> Vec<Primitive> {
+    let mut drawn = Vec::new();
+    for pair in picture.lanes.windows(2) {
+        let (from, to) = (&pair[0], &pair[1]);
+        if from.kind == NodeKind::Service && to.kind != NodeKind::Client {
+            let y = (HEADER - 8 + 8) / 2;
+            let pen = pen(Role::Ink, 15, Dash::Dotted);
+            drawn.push(level(from.header.right, to.header.left, y, pen));
+        }
+    }
+    for lane in &picture.lanes {
+        let hairline = Pen { ink: Ink::Hairline, tenths: 10, dash: Dash::Solid };
+        drawn.push(filled(&lane.header, Some(hairline), Fill::Ground, 6));
+        let middle = (lane.header.left + lane.header.right) / 2;
+        let line = |y: i32, words: &str, size: i32, strong: bool| Words {
+            text: words.into(),
+            at: Point { x: middle, y },
+            anchor: Anchor::Middle,
+            size,
+            strong,
+            mono: false,
+            halo: false,
+        };
+        let name = line(lane.header.top + 18, &lane.label, NAME, true);
+        drawn.push(text(&name, Ink::Role(Role::Ink)));
+        let saying = line(lane.header.top + 35, lane.saying(at), SIZE, false);
+        drawn.push(text(&saying, Ink::Role(Role::Muted)));
+    }
+    drawn
+}
+
+pub(super) fn pen(role: Role, tenths: i32, dash: Dash) -> Pen {
+    Pen { ink: Ink::Role(role), tenths, dash }
+}
+
+fn upright(x: i32, top: i32, bottom: i32, pen: Pen) -> Primitive {
+    Primitive::Line { from: Point { x, y: top }, to: Point { x, y: bottom }, pen }
+}
+
+pub(super) fn level(left: i32, right: i32, y: i32, pen: Pen) -> Primitive {
+    Primitive::Line { from: Point { x: left, y }, to: Point { x: right, y }, pen }
+}
+
+pub(super) fn filled(area: &Area, pen: Option<Pen>, fill: Fill, round: i32) -> Primitive {
+    Primitive::Rect {
+        at: Point { x: area.left, y: area.top },
+        width: area.right - area.left,
+        height: (area.bottom - area.top).max(1),
+        round,
+        pen,
+        fill,
+    }
+}
+
+pub(super) fn text(words: &Words, ink: Ink) -> Primitive {
+    Primitive::Text {
+        at: words.at,
+        text: words.text.clone(),
+        anchor: words.anchor,
+        size: words.size,
+        strong: words.strong,
+        mono: words.mono,
+        ink,
+        halo: words.halo,
+    }
+}
+
+/// Path data through these points, in tenths of a pixel relative to a point.
+pub(super) fn through(at: Point, points: &[(i32, i32)], closed: bool) -> String {
+    let mut data = String::new();
+    for (index, (x, y)) in points.iter().enumerate() {
+        data.push(if index == 0 { 'M' } else { 'L' });
+        data.push_str(&tenths(at.x * 10 + x));
+        data.push(' ');
+        data.push_str(&tenths(at.y * 10 + y));
+    }
+    if closed {
+        data.push('Z');
+    }
+    data
+}
+
+fn band(area: &Area, role: Role) -> Vec<Primitive> {
+    let edge = pen(role, 15, Dash::Dotted);
+    let at = Point { x: area.left, y: area.top };
+    let high = (area.bottom - area.top) * 10;
+    let bracket = [(60, 20), (20, 20), (20, high - 20), (60, high - 20)];
+    vec![
+        filled(area, None, Fill::Tint(role), 0),
+        level(area.left, area.right, area.top, edge),
+        level(area.left, area.right, area.bottom, edge),
+        Primitive::Path {
+            data: through(at, &bracket, false),
+            pen: Some(pen(role, 20, Dash::Solid)),
+            fill: Fill::None,
+        },
+    ]
+}
+
+/// Two waves across a lane, with the page between them: what lies behind is torn apart.
+fn fold(x: i32, y: i32, role: Role) -> Vec<Primitive> {
+    let wave = |y: i32| {
+        let mut data = String::new();
+        let (mut from, right) = (x - FOLD_REACH.0, x + FOLD_REACH.1);
+        data.push_str(&format!("M{from} {y}"));
+        let mut up = true;
+        while from < right {
+            let bend = if up { y - 4 } else { y + 4 };
+            data.push_str(&format!("Q{} {bend} {} {y}", from + 4, from + 8));
+            from += 8;
+            up = !up;
+        }
+        data
+    };
+    let (upper, lower) = (wave(y - 3), wave(y + 3));
+    let ground = Pen { ink: Ink::Ground, tenths: 50, dash: Dash::Solid };
+    let line = |data: &str| Primitive::Path {
+        data: data.into(),
+        pen: Some(pen(role, 12, Dash::Solid)),
+        fill: Fill::None,
+    };
+    let clear = Primitive::Path { data: wave(y), pen: Some(ground), fill: Fill::None };
+    vec![clear, line(&upper), line(&lower)]
+}
+
+fn ladder(x: i32, top: i32, bottom: i32, role: Role) -> Vec<Primitive> {
+    let mut data = format!("M{} {top}V{bottom}M{} {top}V{bottom}", x - 5, x + 5);
+    for y in (top + 8..bottom).step_by(8) {
+        data.push_str(&format!("M{} {y}H{}", x - 5, x + 5));
+    }
+    // The lifeline rests while its process does.
+    let clear = Area { left: x - 5, top, right: x + 5, bottom };
+    vec![
+        filled(&clear, None, Fill::Ground, 0),
+        Primitive::Path { data, pen: Some(pen(role, 15, Dash::Solid)), fill: Fill::None },
+    ]
+}
+
+fn jagged(x: i32, top: i32, bottom: i32, role: Role) -> Vec<Primitive> {
+    let mut data = format!("M{x} {top}");
+    let (mut y, mut side) = (top + 6, 5);
+    while y < bottom {
+        data.push_str(&format!("L{} {y}", x + side));
+        side = -side;
+        y += 8;
+    }
+    data.push_str(&format!("L{x} {bottom}"));
+    vec![Primitive::Path { data, pen: Some(pen(role, 20, Dash::Solid)), fill: Fill::None }]
+}
+
+fn plate(at: Point, figures: &str, width: i32, role: Role) -> Vec<Primitive> {
+    let left = at.x - width / 2;
+    let area = Area { left, top: at.y - 9, right: left + width, bottom: at.y + 9 };
+    let words = Words {
+        text: figures.into(),
+        at: Point { x: at.x, y: at.y + 5 },
+        anchor: Anchor::Middle,
+        size: FIGURES,
+        strong: true,
+        mono: true,
+        halo: false,
+    };
+    let frame = filled(&area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 4);
+    vec![frame, text(&words, Ink::Role(role))]
+}
+
+fn message(track: &[Point], fate: Fate, soft: bool, role: Role) -> Vec<Primitive> {
+    let dash = if fate == Fate::Lost { Dash::Dashed } else { Dash::Solid };
+    let width = if soft { 10 } else { 15 };
+    let origin = Point::default();
+    let points: Vec<(i32, i32)> = track.iter().map(|p| (p.x * 10, p.y * 10)).collect();
+    let line = Primitive::Path {
+        data: through(origin, &points, false),
+        pen: Some(pen(role, width, dash)),
+        fill: Fill::None,
+    };
+    let Some(&[from, to]) = track.windows(2).last().and_then(|w| w.first_chunk::<2>()) else {
+        return vec![line];
+    };
+    match fate {
+        Fate::Arrives => vec![line, arrow_head(from, to, if soft { 60 } else { 80 }, role)],
+        Fate::Lost => vec![line, cross(to, (to.x - from.x).signum(), role)],
+        Fate::Open => {
+            let ring = Some(pen(role, 15, Dash::Solid));
+            vec![line, Primitive::Circle { at: to, tenths: 35, pen: ring, fill: Fill::Ground }]
+        }
+    }
+}
+
+/// A filled triangle whose tip is the end of a line; `long` in tenths of a pixel.
+fn arrow_head(from: Point, to: Point, long: i64, role: Role) -> Primitive {
+    let (dx, dy) = (i64::from(to.x - from.x), i64::from(to.y - from.y));
+    // The root in hundredths keeps the tenths right.
+    let length = ((dx * dx + dy * dy) * 10_000).isqrt().max(1);
+    let along = |n: i64| n * 100 * long / length;
+    let across = |n: i64| n * 100 * long * 2 / 5 / length;
+    let (bx, by) = (-along(dx), -along(dy));
+    let corner = |side: i64| ((bx - side * across(dy)) as i32, (by + side * across(dx)) as i32);
+    let data = through(to, &[(0, 0), corner(1), corner(-1)], true);
+    Primitive::Path { data, pen: None, fill: Fill::Solid(role) }
+}
+
+/// Where a message is lost: a cross, and a short bar behind it.
+fn cross(at: Point, side: i32, role: Role) -> Primitive {
+    let bar = side * 80;
+    let strokes = [[(-45, -45), (45, 45)], [(-45, 45), (45, -45)], [(bar, -60), (bar, 60)]];
+    let data: String = strokes.iter().map(|s| through(at, s, false)).collect();
+    Primitive::Path { data, pen: Some(pen(role, 20, Dash::Solid)), fill: Fill::None }
+}

@@ -1,0 +1,171 @@
+//! The signs, each as paths around a point, in tenths of a pixel.
+
+use super::draw::{filled, pen, through};
+use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
+use super::palette::Role;
+use super::picture::{Area, Point, Shape};
+
+/// What draws a sign.
+pub(super) fn icon(shape: &Shape, at: Point, role: Role) -> Vec<Primitive> {
+    let thin = pen(role, 15, Dash::Solid);
+    match shape {
+        Shape::PauseSign { .. } => vec![
+            disc(at, 80, thin),
+            stroke(
+                at,
+                &[&[(-22, -35), (-22, 35)], &[(22, -35), (22, 35)]],
+                pen(role, 20, Dash::Solid),
+            ),
+        ],
+        Shape::Hourglass { .. } => {
+            let glass: &[(i32, i32)] = &[(-35, -45), (35, -45), (-35, 45), (35, 45)];
+            vec![
+                disc(at, 85, thin),
+                shaped(at, glass, Some(pen(role, 13, Dash::Solid)), Fill::None),
+                shaped(at, &[(-24, 40), (24, 40), (0, 12)], None, Fill::Solid(role)),
+            ]
+        }
+        Shape::Held { .. } => {
+            let bars: &[&[(i32, i32)]] = &[&[(-60, 0), (60, 0)]];
+            vec![disc(at, 45, thin), stroke(at, bars, pen(role, 20, Dash::Solid))]
+        }
+        Shape::Accepted { .. } => {
+            vec![square(at, 8, None, Fill::Solid(role)), tick(at, Ink::Ground)]
+        }
+        Shape::StaleAccepted { .. } => {
+            let frame = Some(pen(role, 20, Dash::Solid));
+            vec![square(at, 8, frame, Fill::Ground), tick(at, Ink::Role(role))]
+        }
+        Shape::Duplicate { .. } => {
+            let frame = Some(pen(role, 20, Dash::Solid));
+            let (back, front) =
+                (Point { x: at.x + 3, y: at.y - 3 }, Point { x: at.x - 3, y: at.y + 3 });
+            let squares =
+                [square(back, 7, frame, Fill::Ground), square(front, 7, frame, Fill::Ground)];
+            [squares.to_vec(), vec![tick(front, Ink::Role(role))]].concat()
+        }
+        Shape::Rejected { .. } => rejected(at, role),
+        Shape::Corruption { .. } => corruption(at, role),
+        Shape::Torn { .. } => torn(at, role),
+        Shape::Crash { .. } => {
+            let bolt = [(20, -110), (-55, 15), (-5, 15), (-25, 110), (60, -25), (5, -25)];
+            vec![shaped(at, &bolt, Some(pen(role, 10, Dash::Solid)), Fill::Solid(role))]
+        }
+        Shape::Restart { .. } => restart(at, role),
+        Shape::Heal { .. } => vec![disc(at, 50, thin), stroke(at, &[&[(-25, 0), (25, 0)]], thin)],
+        Shape::Notice { .. } => {
+            let diamond = [(0, -60), (60, 0), (0, 60), (-60, 0)];
+            vec![shaped(at, &diamond, Some(thin), Fill::Ground)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn disc(at: Point, radius: i32, pen: Pen) -> Primitive {
+    Primitive::Circle { at, tenths: radius, pen: Some(pen), fill: Fill::Ground }
+}
+
+fn shaped(at: Point, points: &[(i32, i32)], pen: Option<Pen>, fill: Fill) -> Primitive {
+    Primitive::Path { data: through(at, points, true), pen, fill }
+}
+
+fn stroke(at: Point, lines: &[&[(i32, i32)]], pen: Pen) -> Primitive {
+    let data: String = lines.iter().map(|line| through(at, line, false)).collect();
+    Primitive::Path { data, pen: Some(pen), fill: Fill::None }
+}
+
+fn square(at: Point, half: i32, pen: Option<Pen>, fill: Fill) -> Primitive {
+    let area =
+        Area { left: at.x - half, top: at.y - half, right: at.x + half, bottom: at.y + half };
+    filled(&area, pen, fill, 1)
+}
+
+fn tick(at: Point, ink: Ink) -> Primitive {
+    let pen = Pen { ink, tenths: 20, dash: Dash::Solid };
+    stroke(at, &[&[(-40, 0), (-12, 30), (42, -34)]], pen)
+}
+
+/// A stop sign with a shield and a slash.
+fn rejected(at: Point, role: Role) -> Vec<Primitive> {
+    let octagon = [
+        (-50, -120),
+        (50, -120),
+        (120, -50),
+        (120, 50),
+        (50, 120),
+        (-50, 120),
+        (-120, 50),
+        (-120, -50),
+    ];
+    let (x, y) = (at.x * 10, at.y * 10);
+    let p = |dx: i32, dy: i32| format!("{} {}", tenths(x + dx), tenths(y + dy));
+    let shield = format!(
+        "M{}L{}V{}C{} {} {}C{} {} {}Z",
+        p(-45, -50),
+        p(45, -50),
+        tenths(y + 5),
+        p(45, 40),
+        p(18, 58),
+        p(0, 66),
+        p(-18, 58),
+        p(-45, 40),
+        p(-45, 5),
+    );
+    vec![
+        shaped(at, &octagon, Some(pen(role, 25, Dash::Solid)), Fill::Ground),
+        Primitive::Path { data: shield, pen: Some(pen(role, 15, Dash::Solid)), fill: Fill::None },
+        stroke(at, &[&[(-62, 62), (62, -62)]], pen(role, 20, Dash::Solid)),
+    ]
+}
+
+/// A starburst of nine rays with an exclamation mark.
+fn corruption(at: Point, role: Role) -> Vec<Primitive> {
+    let burst = [
+        (0, -165),
+        (35, -98),
+        (106, -126),
+        (90, -52),
+        (162, -29),
+        (104, 18),
+        (143, 83),
+        (67, 80),
+        (56, 155),
+        (0, 104),
+        (-56, 155),
+        (-67, 80),
+        (-143, 83),
+        (-104, 18),
+        (-162, -29),
+        (-90, -52),
+        (-106, -126),
+        (-35, -98),
+    ];
+    let ground = Pen { ink: Ink::Ground, tenths: 30, dash: Dash::Solid };
+    vec![
+        shaped(at, &burst, None, Fill::Solid(role)),
+        stroke(at, &[&[(0, -62), (0, 15)]], ground),
+        stroke(at, &[&[(0, 38), (0, 64)]], ground),
+    ]
+}
+
+/// A square of which only one half is whole.
+fn torn(at: Point, role: Role) -> Vec<Primitive> {
+    let whole = [(-85, -85), (15, -85), (-20, -45), (20, -5), (-20, 40), (15, 85), (-85, 85)];
+    let missing = [(45, -85), (85, -85), (85, 85), (45, 85), (10, 40), (50, -5), (10, -45)];
+    vec![
+        shaped(at, &whole, Some(pen(role, 15, Dash::Solid)), Fill::Solid(role)),
+        shaped(at, &missing, Some(pen(role, 15, Dash::Dotted)), Fill::Ground),
+    ]
+}
+
+/// Three quarters of a circle that end in an arrow.
+fn restart(at: Point, role: Role) -> Vec<Primitive> {
+    let (x, y) = (at.x * 10, at.y * 10);
+    let arc =
+        format!("M{} {}A5 5 0 1 1 {} {}", tenths(x + 50), tenths(y), tenths(x), tenths(y - 50));
+    vec![
+        disc(at, 90, pen(role, 15, Dash::Solid)),
+        Primitive::Path { data: arc, pen: Some(pen(role, 20, Dash::Solid)), fill: Fill::None },
+        shaped(at, &[(-5, -85), (40, -50), (-5, -15)], None, Fill::Solid(role)),
+    ]
+}

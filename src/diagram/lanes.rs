@@ -1,0 +1,240 @@
+//! Where lanes stand and what stands under their names while time passes.
+
+use std::collections::BTreeMap;
+
+use super::picture::{Area, Lane, Saying};
+use super::signs::seen;
+use super::story::Story;
+use super::text::{SIZE, fit, width};
+use super::words::{short, value};
+use crate::judge::{Ask, Grant, Testimony, Token};
+use crate::run::{NodeKind, Run};
+use crate::sim::{EventId, Micros, ProcId, What};
+
+/// The height of the header with its margins.
+pub(super) const HEADER: i32 = 60;
+/// The size of a lane's name.
+pub(super) const NAME: i32 = 13;
+/// How far the bars of one column reach to the left of the lifeline.
+pub(super) const BARS: i32 = 32;
+/// How much further each more column reaches.
+pub(super) const COLUMN: i32 = 28;
+/// What the words at the last lane need.
+const RIGHT: i32 = 112;
+/// The least distance between two lanes.
+const NEAREST: i32 = 104;
+
+/// How far the marks of a lane reach to the left of its lifeline.
+pub(super) fn reach(lane: &Lane, story: &Story) -> i32 {
+    if lane.kind != NodeKind::Client {
+        return 8;
+    }
+    let columns = story.bars.iter().filter(|b| b.client == lane.node).map(|b| b.column).max();
+    BARS + 3 + COLUMN * columns.unwrap_or(0)
+}
+
+/// The lanes of a run between the axis and a width; the width grows where they need more.
+pub(super) fn lanes(run: &Run, story: &Story, axis: i32, width: i32) -> (Vec<Lane>, i32) {
+    let names = run.names();
+    let mut columns = vec![0; names.nodes.len()];
+    for bar in &story.bars {
+        if let Some(most) = columns.get_mut(usize::from(bar.client.0)) {
+            *most = bar.column.max(*most);
+        }
+    }
+    let most = columns.iter().copied().max().unwrap_or(0);
+    let first = axis + 16 + BARS + COLUMN * columns.first().copied().unwrap_or(0);
+    let gaps = (names.nodes.len() as i32 - 1).max(1);
+    let least = first + RIGHT + gaps * (NEAREST + COLUMN * most);
+    let width = width.max(least);
+    let spacing = (width - first - RIGHT) / gaps;
+    let half = (spacing - 20).min(128) / 2;
+    let sayings = Sayings::of(run);
+    let lanes = names.nodes.iter().enumerate().map(|(index, node)| {
+        let proc = ProcId(index as u16);
+        let x = first + spacing * index as i32;
+        let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
+        let most = 2 * half - 8;
+        let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
+        for saying in &mut sayings {
+            saying.text = fit(&saying.text, most, SIZE, false);
+        }
+        let label = fit(&node.label, most, NAME, true);
+        Lane { node: proc, kind: node.kind, x, header, label, sayings }
+    });
+    (lanes.collect(), width)
+}
+
+/// How wide the axis is: as wide as the longest moment that it shows.
+pub(super) fn axis(run: &Run) -> i32 {
+    width(&tick(Micros(run.end.0 / 100_000 * 100_000 + 100_000)), SIZE, false, true).max(40) + 14
+}
+
+/// A moment on the axis: `3 s`, `3.5 s`.
+pub(super) fn tick(at: Micros) -> String {
+    match at.0 / 100_000 % 10 {
+        0 => format!("{} s", at.0 / 1_000_000),
+        tenth => format!("{}.{tenth} s", at.0 / 1_000_000),
+    }
+}
+
+/// What stands under each name, as it is known event by event.
+struct Sayings<'r> {
+    run: &'r Run,
+    said: BTreeMap<ProcId, Vec<Saying>>,
+    tokens: BTreeMap<Grant, (ProcId, ProcId, Option<Token>)>,
+    believed: BTreeMap<ProcId, Grant>,
+    held: BTreeMap<ProcId, Vec<Grant>>,
+    highest: BTreeMap<ProcId, Token>,
+}
+
+impl Sayings<'_> {
+    fn of(run: &Run) -> BTreeMap<ProcId, Vec<Saying>> {
+        let mut sayings = Sayings {
+            run,
+            said: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            believed: BTreeMap::new(),
+            held: BTreeMap::new(),
+            highest: BTreeMap::new(),
+        };
+        sayings.begin();
+        for (index, event) in run.record.events.iter().enumerate() {
+            let id = EventId(index as u32);
+            match event.what {
+                What::Crash(_) => sayings.say(id, event.node, "down".into()),
+                What::Restart => sayings.say(id, event.node, "restarted".into()),
+                What::End(0) => sayings.say(id, event.node, "done".into()),
+                _ => {}
+            }
+            if let Some(note) = event.note() {
+                sayings.hear(id, event.node, note);
+            }
+        }
+        sayings.said
+    }
+
+    fn begin(&mut self) {
+        let names = self.run.names();
+        for node in names.of_kind(NodeKind::Client) {
+            self.say(EventId(0), node, "no lock".into());
+        }
+        for node in names.of_kind(NodeKind::Service) {
+            self.say(EventId(0), node, "free".into());
+        }
+        for node in names.of_kind(NodeKind::Resource) {
+            let mut own = names.homes.iter().enumerate().filter(|h| *h.1 == node);
+            let first = own.next().map(|h| h.0);
+            let initial = first.and_then(|i| Some((i, self.run.compiled.setup.cells.get(i)?)));
+            let text = match initial {
+                Some((cell, value)) => format!("{} = {value}", names.cells[cell]),
+                None => String::new(),
+            };
+            self.say(EventId(0), node, text);
+        }
+    }
+
+    fn say(&mut self, event: EventId, node: ProcId, text: String) {
+        let from = self.run.record.events.get(event.0 as usize).map_or(Micros::ZERO, |e| e.at);
+        let said = self.said.entry(node).or_default();
+        if said.last().is_none_or(|s| s.text != text) {
+            said.push(Saying { from, event, text });
+        }
+    }
+
+    fn hear(&mut self, id: EventId, node: ProcId, note: &Testimony) {
+        match note {
+            Testimony::Ask { ask: Ask::Acquire, first: true, .. } => {
+                self.say(id, node, "asks".into());
+            }
+            Testimony::Queue(_, client) | Testimony::Refuse(_, client, Ask::Acquire) => {
+                self.say(id, *client, "waits".into());
+            }
+            Testimony::Grant { client, token, .. } => {
+                self.tokens.insert(Grant(id), (node, *client, *token));
+                self.held.entry(node).or_default().push(Grant(id));
+                self.service(id, node);
+            }
+            Testimony::Mint(grant, token) => {
+                if let Some(known) = self.tokens.get_mut(grant) {
+                    known.2 = Some(*token);
+                }
+            }
+            Testimony::Believe(_, grant, _) => {
+                self.believed.insert(node, *grant);
+                self.believer(id, node);
+            }
+            Testimony::Doubt(..) => {
+                self.believed.remove(&node);
+                self.say(id, node, "no lock".into());
+            }
+            Testimony::Free(grant, _) => {
+                self.held.entry(node).or_default().retain(|g| g != grant);
+                self.service(id, node);
+                if let Some((_, client, _)) = self.tokens.get(grant).copied()
+                    && self.believed.get(&client) == Some(grant)
+                {
+                    self.believer(id, client);
+                }
+            }
+            Testimony::Accept(op, write, ..) => {
+                if let Some(token) = op.token.filter(|_| self.checks()) {
+                    self.saw(id, node, token);
+                } else {
+                    let cell = self.run.names().cell(op.cell);
+                    let text = match self.run.names().cells.len() {
+                        1 => format!("{cell} = {}", write.value),
+                        _ => value(self.run, "", op.cell, write.value),
+                    };
+                    self.say(id, node, text);
+                }
+            }
+            Testimony::Reject(_, _, why) => {
+                if let Some(token) = seen(*why) {
+                    self.saw(id, node, token);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn checks(&self) -> bool {
+        self.run.compiled.settings.word("resource.check").starts_with("token")
+    }
+
+    fn saw(&mut self, id: EventId, node: ProcId, token: Token) {
+        let highest = self.highest.entry(node).or_insert(token);
+        *highest = token.max(*highest);
+        let text = format!("highest seen {}", highest.0);
+        self.say(id, node, text);
+    }
+
+    fn believer(&mut self, id: EventId, client: ProcId) {
+        let Some(grant) = self.believed.get(&client) else { return };
+        let Some((service, _, token)) = self.tokens.get(grant).copied() else { return };
+        let true_still = self.held.get(&service).is_some_and(|h| h.contains(grant));
+        let text = match token {
+            Some(token) if true_still => format!("holds {}", token.0),
+            Some(token) => format!("thinks {}", token.0),
+            None if true_still => "holds".into(),
+            None => "thinks it holds".into(),
+        };
+        self.say(id, client, text);
+    }
+
+    fn service(&mut self, id: EventId, node: ProcId) {
+        let held = self.held.get(&node).cloned().unwrap_or_default();
+        let text = match held.as_slice() {
+            [] => "free".into(),
+            [grant] => match self.tokens.get(grant) {
+                Some((_, client, Some(token))) => {
+                    format!("{} → {}", token.0, short(self.run, *client))
+                }
+                Some((_, client, None)) => format!("held by {}", short(self.run, *client)),
+                None => String::new(),
+            },
+            many => format!("{} grants", many.len()),
+        };
+        self.say(id, node, text);
+    }
+}

@@ -1,0 +1,308 @@
+//! The signs of single events: what was accepted, rejected, harmed, crashed, changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::palette::Role;
+use super::picture::{Point, Shape};
+use super::story::token_words;
+use super::words::{ending, refusal, value};
+use crate::judge::{BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write};
+use crate::narrate;
+use crate::run::{Action, NodeKind, Run};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, What};
+
+/// Which sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Accepted,
+    StaleAccepted,
+    Duplicate,
+    Rejected,
+    Corruption,
+    Torn,
+    Expired,
+    Crash,
+    Restart,
+    Notice,
+    /// Words alone.
+    Bare,
+}
+
+/// A sign with its words.
+#[derive(Clone, Debug)]
+pub(super) struct Sign {
+    pub kind: Kind,
+    pub role: Role,
+    pub event: EventId,
+    pub at: Micros,
+    pub node: ProcId,
+    /// The message that brought it about ends at the edge of the sign.
+    pub message: Option<MsgId>,
+    /// The same words in different numbers of lines, the best first.
+    pub words: Vec<Vec<String>>,
+    pub strong: bool,
+    /// The picture is wrong without these words; the others go where there is no room.
+    pub needed: bool,
+}
+
+impl Kind {
+    /// Half the width of the sign.
+    pub fn reach(self) -> i32 {
+        match self {
+            Kind::Accepted | Kind::StaleAccepted => 8,
+            Kind::Duplicate => 11,
+            Kind::Rejected => 13,
+            Kind::Corruption => 16,
+            Kind::Torn | Kind::Expired | Kind::Restart => 9,
+            Kind::Crash => 11,
+            Kind::Notice => 6,
+            Kind::Bare => 0,
+        }
+    }
+
+    /// The shape at a place.
+    pub fn shape(self, at: Point) -> Option<Shape> {
+        Some(match self {
+            Kind::Accepted => Shape::Accepted { at },
+            Kind::StaleAccepted => Shape::StaleAccepted { at },
+            Kind::Duplicate => Shape::Duplicate { at },
+            Kind::Rejected => Shape::Rejected { at },
+            Kind::Corruption => Shape::Corruption { at },
+            Kind::Torn => Shape::Torn { at },
+            Kind::Expired => Shape::Hourglass { at },
+            Kind::Crash => Shape::Crash { at },
+            Kind::Restart => Shape::Restart { at },
+            Kind::Notice => Shape::Notice { at },
+            Kind::Bare => return None,
+        })
+    }
+}
+
+/// What the judge found, by event.
+#[derive(Default)]
+struct Clues {
+    harmed: BTreeSet<EventId>,
+    lost: BTreeSet<EventId>,
+    stale: BTreeSet<EventId>,
+    rightful: BTreeSet<EventId>,
+    twice: BTreeSet<EventId>,
+    regress: BTreeSet<EventId>,
+    double: BTreeSet<EventId>,
+    broken: BTreeSet<EventId>,
+    others: BTreeMap<EventId, Vec<Finding>>,
+}
+
+impl Clues {
+    fn of(run: &Run) -> Clues {
+        let mut clues = Clues::default();
+        for finding in &run.judgement.findings {
+            let event = finding.event();
+            match finding {
+                Finding::Corruption { culprit, .. } => {
+                    clues.harmed.insert(event);
+                    clues.harmed.insert(*culprit);
+                }
+                Finding::LostUpdate { .. } => {
+                    clues.lost.insert(event);
+                }
+                Finding::StaleAccepted { .. } => {
+                    clues.stale.insert(event);
+                }
+                Finding::LegitRejected { .. } => {
+                    clues.rightful.insert(event);
+                }
+                Finding::Duplicate { .. } => {
+                    clues.twice.insert(event);
+                }
+                Finding::TokenRegress { .. } => {
+                    clues.regress.insert(event);
+                }
+                Finding::DoubleGrant { .. } => {
+                    clues.double.insert(event);
+                }
+                Finding::Broken { .. } => {
+                    clues.broken.insert(event);
+                }
+                Finding::Torn { .. } | Finding::InvariantBroken { .. } => {
+                    clues.others.entry(event).or_default().push(finding.clone());
+                }
+                Finding::StaleRejected { .. }
+                | Finding::Overlap { .. }
+                | Finding::Outlived { .. } => {}
+            }
+        }
+        clues
+    }
+}
+
+/// The signs of a run, in the order of their events.
+pub(super) fn signs(run: &Run) -> Vec<Sign> {
+    let clues = Clues::of(run);
+    let mut signs = Vec::new();
+    for (index, event) in run.record.events.iter().enumerate() {
+        let id = EventId(index as u32);
+        let found = match event.note() {
+            Some(note) => of_note(run, &clues, id, event, note),
+            None => of_event(run, id, event),
+        };
+        signs.extend(found);
+        for finding in clues.others.get(&id).into_iter().flatten() {
+            signs.extend(of_finding(run, event, finding));
+        }
+    }
+    signs
+}
+
+fn sign(id: EventId, event: &Event<Testimony>, kind: Kind, role: Role, words: &[&str]) -> Sign {
+    let lines: Vec<String> = words.iter().map(|w| w.to_string()).collect();
+    let words = match lines.len() {
+        0 => Vec::new(),
+        1 => vec![lines],
+        _ => vec![vec![lines.join(" ")], lines],
+    };
+    Sign {
+        kind,
+        role,
+        event: id,
+        at: event.at,
+        node: event.node,
+        message: None,
+        words,
+        strong: matches!(kind, Kind::Accepted | Kind::Rejected | Kind::Corruption | Kind::Torn),
+        needed: kind != Kind::Bare,
+    }
+}
+
+fn of_note(
+    run: &Run,
+    clues: &Clues,
+    id: EventId,
+    event: &Event<Testimony>,
+    note: &Testimony,
+) -> Option<Sign> {
+    let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
+    match note {
+        Testimony::Accept(op, write, _, msg) => {
+            Some(Sign { message: Some(*msg), ..accepted(run, clues, id, event, op, write) })
+        }
+        Testimony::Serve(..) | Testimony::Learn(_) if clues.harmed.contains(&id) => {
+            make(Kind::Corruption, Role::Danger, &["no order", "explains it"])
+        }
+        Testimony::Reject(op, write, why) => {
+            let rightful = clues.rightful.contains(&id);
+            let [reason, word] = refusal(op.token, *why, rightful);
+            let role = if rightful { Role::Stale } else { Role::Fenced };
+            let made = sign(id, event, Kind::Rejected, role, &[&reason, &word]);
+            Some(Sign { message: write.map(|w| w.1), ..made })
+        }
+        Testimony::Free(grant, TruthEnd::Expired) => {
+            let words = ending(run, *grant, TruthEnd::Expired);
+            let made =
+                sign(id, event, Kind::Expired, Role::Ink, &[&words, &narrate::moment(event.at)]);
+            Some(Sign { strong: true, ..made })
+        }
+        Testimony::Free(grant, why @ (TruthEnd::Removed(_) | TruthEnd::Forgotten)) => {
+            let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };
+            make(Kind::Notice, role, &[&ending(run, *grant, *why)])
+        }
+        Testimony::Grant { token, .. } if clues.regress.contains(&id) => {
+            let token = token.map_or_else(String::new, |t| t.0.to_string());
+            make(Kind::Notice, Role::Danger, &[&format!("{token} is not"), "a higher number"])
+        }
+        Testimony::Mint(_, token) if clues.regress.contains(&id) => {
+            make(Kind::Notice, Role::Danger, &[&format!("{} is not", token.0), "a higher number"])
+        }
+        Testimony::Grant { .. } if clues.double.contains(&id) => {
+            make(Kind::Notice, Role::Danger, &["granted twice"])
+        }
+        Testimony::Doubt(_, BeliefEnd::Deadline) => {
+            make(Kind::Bare, Role::Ink, &["own deadline", "passed"])
+        }
+        Testimony::Doubt(_, BeliefEnd::Notice) => make(Kind::Bare, Role::Ink, &["told: lock lost"]),
+        _ => None,
+    }
+}
+
+fn accepted(
+    run: &Run,
+    clues: &Clues,
+    id: EventId,
+    event: &Event<Testimony>,
+    op: &Operation,
+    write: &Write,
+) -> Sign {
+    let late = late(op.token.or_else(|| token_of(run, op)));
+    let make = |kind, role, words: &[&str]| sign(id, event, kind, role, words);
+    let harmed = clues.harmed.contains(&id) || clues.lost.contains(&id);
+    match (clues.stale.contains(&id), harmed) {
+        (true, true) => make(Kind::Corruption, Role::Danger, &[&late, "accepted"]),
+        (false, true) if clues.lost.contains(&id) => {
+            make(Kind::Corruption, Role::Danger, &["an update", "is lost"])
+        }
+        (false, true) => make(Kind::Corruption, Role::Danger, &["no order", "explains it"]),
+        (true, false) => {
+            make(Kind::StaleAccepted, Role::Stale, &[&format!("{late} accepted,"), "no harm"])
+        }
+        (false, false) if clues.twice.contains(&id) => {
+            make(Kind::Duplicate, Role::Stale, &["done twice"])
+        }
+        (false, false) => {
+            make(Kind::Accepted, Role::Hold, &[&value(run, "", op.cell, write.value)])
+        }
+    }
+}
+
+fn token_of(run: &Run, op: &Operation) -> Option<Token> {
+    token_words(run, op.grant?).parse().ok().map(Token)
+}
+
+fn late(token: Option<Token>) -> String {
+    token.map_or_else(|| "stale write".into(), |t| format!("stale {}", t.0))
+}
+
+fn of_finding(run: &Run, event: &Event<Testimony>, finding: &Finding) -> Option<Sign> {
+    match finding {
+        Finding::Torn { event: id, section } => {
+            let made = sign(*id, event, Kind::Torn, Role::Danger, &["half of it", "written"]);
+            Some(Sign { node: section.client, ..made })
+        }
+        Finding::InvariantBroken { event: id } => {
+            let home = run.names().of_kind(NodeKind::Resource).next()?;
+            let made = sign(*id, event, Kind::Notice, Role::Danger, &["the rule", "is broken"]);
+            Some(Sign { node: home, ..made })
+        }
+        _ => None,
+    }
+}
+
+fn of_event(run: &Run, id: EventId, event: &Event<Testimony>) -> Option<Sign> {
+    let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
+    match event.what {
+        What::Crash(_) => make(Kind::Crash, Role::Ink, &["crash"]),
+        What::Restart => make(Kind::Restart, Role::Ink, &["restart"]),
+        What::ClockStep(by) => {
+            let sign = if by < 0 { '−' } else { '+' };
+            let words = format!("clock {sign}{}", narrate::span(Micros(by.unsigned_abs())));
+            make(Kind::Notice, Role::Stale, &[&words])
+        }
+        What::ClockRate(rate) => make(Kind::Notice, Role::Stale, &[&format!("clock ×{rate}")]),
+        What::Set(_) => {
+            let set = run.compiled.edits.iter().find_map(|e| match &e.action {
+                Action::Set(key, value, Some(at)) if *at == event.at => Some([key, value]),
+                _ => None,
+            });
+            let [key, value] = set.map_or(["a setting", "changes"], |s| s.map(String::as_str));
+            make(Kind::Notice, Role::Muted, &[key, value])
+        }
+        What::Limit => make(Kind::Notice, Role::Danger, &["too long:", "cut off here"]),
+        _ => None,
+    }
+}
+
+/// Whether a refusal is one that a token caused, so that the resource has seen a higher one.
+pub(super) fn seen(why: Rejection) -> Option<Token> {
+    match why {
+        Rejection::Lower(seen) => Some(seen),
+        _ => None,
+    }
+}

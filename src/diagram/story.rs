@@ -1,0 +1,463 @@
+//! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::judge::{Ask, Finding, IntervalKind, Testimony, Token};
+use crate::run::{Run, kind};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, What};
+
+/// How long nothing must happen for a stretch to be folded.
+const IDLE: Micros = Micros::from_millis(2_500);
+
+/// How a message ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    Arrives(Micros),
+    /// Lost; `far` where the receiver's side lost it.
+    Lost(Micros, bool),
+    Open,
+}
+
+/// A message on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub id: MsgId,
+    pub from: ProcId,
+    pub to: ProcId,
+    pub event: EventId,
+    pub sent: Micros,
+    pub end: End,
+    /// Held at a cut from ... until, with the event of that.
+    pub held: Option<(Micros, Micros, EventId)>,
+    pub words: String,
+    pub plate: Option<Token>,
+    /// An answer that says nothing new.
+    pub soft: bool,
+}
+
+/// A bar beside a lifeline.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bar {
+    pub kind: IntervalKind,
+    pub client: ProcId,
+    pub event: EventId,
+    pub from: Micros,
+    pub to: Micros,
+    /// How many columns further to the left it stands.
+    pub column: i32,
+    /// The truth behind it has ended.
+    pub stale: bool,
+    /// It ran out by itself or was ended by time.
+    pub cap: Option<EventId>,
+}
+
+/// A span on a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub node: ProcId,
+    pub event: EventId,
+    pub from: Micros,
+    pub to: Micros,
+    /// The event that ended it, where one did.
+    pub ended: Option<EventId>,
+}
+
+/// A cut way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Severed {
+    pub from: ProcId,
+    pub to: ProcId,
+    pub both: bool,
+    pub event: EventId,
+    pub at: Micros,
+    pub until: Micros,
+    pub healed: Option<EventId>,
+}
+
+/// An idle stretch, and what repeats in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fold {
+    pub from: Micros,
+    pub to: Micros,
+    pub event: EventId,
+    pub refused: u32,
+    pub renewed: u32,
+}
+
+/// All that a picture shows, without a place.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    pub flights: Vec<Flight>,
+    pub bars: Vec<Bar>,
+    pub waits: Vec<Stretch>,
+    pub pauses: Vec<Stretch>,
+    pub downs: Vec<Stretch>,
+    pub cuts: Vec<Severed>,
+    pub folds: Vec<Fold>,
+    /// The moments at which something is drawn, in order.
+    pub moments: Vec<Micros>,
+}
+
+/// A request and its answer that repeat what was seen before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Routine {
+    Refused,
+    Renewed,
+}
+
+#[derive(Clone, Debug)]
+struct Exchange {
+    messages: [Option<MsgId>; 2],
+    routine: Option<Routine>,
+    from: Micros,
+    to: Micros,
+}
+
+impl Story {
+    /// Reads a run.
+    pub fn of(run: &Run) -> Story {
+        let mut story = Story::default();
+        story.spans(run);
+        story.bars(run);
+        let exchanges = exchanges(run);
+        let hushed = story.time(run, exchanges);
+        story.flights(run, &hushed);
+        story
+    }
+
+    /// Pauses, deaths, waits and cuts.
+    fn spans(&mut self, run: &Run) {
+        let mut open: BTreeMap<(u8, ProcId), usize> = BTreeMap::new();
+        let mut waiting: BTreeMap<ProcId, (Stretch, bool)> = BTreeMap::new();
+        let end = run.end;
+        for (index, event) in run.record.events.iter().enumerate() {
+            let id = EventId(index as u32);
+            let node = event.node;
+            let stretch = Stretch { node, event: id, from: event.at, to: end, ended: None };
+            match &event.what {
+                What::Pause(_) => {
+                    open.entry((0, node)).or_insert(self.pauses.len());
+                    self.pauses.push(stretch);
+                }
+                What::Resume => {
+                    close(&mut self.pauses, open.remove(&(0, node)), event.at, id);
+                }
+                What::Crash(_) => {
+                    close(&mut self.pauses, open.remove(&(0, node)), event.at, id);
+                    open.insert((1, node), self.downs.len());
+                    self.downs.push(stretch);
+                    self.waited(waiting.remove(&node), event.at, id);
+                }
+                What::Restart => {
+                    close(&mut self.downs, open.remove(&(1, node)), event.at, id);
+                }
+                What::Cut(to) => self.cut(id, event, *to, end),
+                What::Heal(to) => self.heal(id, event, *to),
+                _ => {}
+            }
+            match event.note() {
+                Some(Testimony::Ask { ask: Ask::Acquire, first: true, .. }) => {
+                    waiting.insert(node, (stretch, false));
+                }
+                Some(Testimony::Refuse(_, client, Ask::Acquire))
+                | Some(Testimony::Queue(_, client)) => {
+                    if let Some(wait) = waiting.get_mut(client) {
+                        wait.1 = true;
+                    }
+                }
+                Some(Testimony::Answer(_, Ask::Acquire, _)) => {
+                    self.waited(waiting.remove(&node), event.at, id);
+                }
+                _ => {}
+            }
+        }
+        for (_, (stretch, refused)) in waiting {
+            self.waits.extend(refused.then_some(stretch));
+        }
+        self.waits.sort_by_key(|w| w.event);
+        // Two pauses that meet are one.
+        self.pauses.retain(|p| p.from < p.to);
+    }
+
+    fn waited(&mut self, wait: Option<(Stretch, bool)>, at: Micros, id: EventId) {
+        if let Some((stretch, true)) = wait {
+            self.waits.push(Stretch { to: at, ended: Some(id), ..stretch });
+        }
+    }
+
+    fn cut(&mut self, id: EventId, event: &Event<Testimony>, to: ProcId, end: Micros) {
+        let (from, at) = (event.node, event.at);
+        let back = |c: &&mut Severed| c.from == to && c.to == from && c.at == at && !c.both;
+        match self.cuts.iter_mut().rev().take(64).find(back) {
+            Some(other) => other.both = true,
+            None => self.cuts.push(Severed {
+                from,
+                to,
+                both: false,
+                event: id,
+                at,
+                until: end,
+                healed: None,
+            }),
+        }
+    }
+
+    fn heal(&mut self, id: EventId, event: &Event<Testimony>, to: ProcId) {
+        let same = |c: &&mut Severed| {
+            let (a, b) = (event.node, to);
+            c.healed.is_none() && ((c.from, c.to) == (a, b) || c.both && (c.to, c.from) == (a, b))
+        };
+        for cut in self.cuts.iter_mut().filter(|c| same(c)) {
+            cut.until = event.at;
+            cut.healed = Some(id);
+        }
+    }
+
+    /// Belief and truth of each client; a belief is split where its truth ends.
+    fn bars(&mut self, run: &Run) {
+        let intervals = &run.judgement.intervals;
+        let truths: BTreeMap<_, _> = intervals
+            .iter()
+            .filter(|i| i.kind == IntervalKind::Truth)
+            .map(|i| (i.grant, i))
+            .collect();
+        // Which grant stands in which column of a client: the first that is free.
+        let mut columns: BTreeMap<ProcId, Vec<(Micros, EventId)>> = BTreeMap::new();
+        for interval in intervals {
+            let (client, grant) = (interval.client, interval.grant.0);
+            let taken = columns.entry(client).or_default();
+            let own = taken.iter().position(|c| c.1 == grant);
+            let column = own.or_else(|| taken.iter().position(|c| c.0 <= interval.from));
+            let column = column.unwrap_or_else(|| {
+                taken.push((Micros::ZERO, grant));
+                taken.len() - 1
+            });
+            if interval.kind != IntervalKind::Promise {
+                let until = if taken[column].1 == grant { taken[column].0 } else { Micros::ZERO };
+                taken[column] = (until.max(interval.to), grant);
+            }
+            let bar = Bar {
+                kind: interval.kind,
+                client,
+                event: interval.began,
+                from: interval.from,
+                to: interval.to,
+                column: column as i32,
+                stale: false,
+                cap: None,
+            };
+            match interval.kind {
+                IntervalKind::Truth => {
+                    let by_time = |id: &EventId| {
+                        let note = run.record.event(*id).note();
+                        let released = crate::judge::TruthEnd::Released;
+                        matches!(note, Some(Testimony::Free(_, why)) if *why != released)
+                    };
+                    self.bars.push(Bar { cap: interval.ended.filter(by_time), ..bar });
+                }
+                IntervalKind::Promise => {
+                    let ran_out = interval.ended.is_none() && !interval.open;
+                    let alone = truths.get(&interval.grant).is_none_or(|t| t.to != interval.to);
+                    if ran_out && alone {
+                        self.bars.push(Bar { cap: Some(interval.began), ..bar });
+                    }
+                }
+                IntervalKind::Belief => match truths.get(&interval.grant) {
+                    Some(truth) if !truth.open && truth.to < interval.to => {
+                        let turn = truth.to.max(interval.from);
+                        if turn > interval.from {
+                            self.bars.push(Bar { to: turn, ..bar });
+                        }
+                        let event = truth.ended.unwrap_or(interval.began);
+                        self.bars.push(Bar { from: turn, stale: true, event, ..bar });
+                    }
+                    _ => self.bars.push(bar),
+                },
+            }
+        }
+    }
+
+    /// Finds the moments that are drawn and the stretches that are folded; returns the messages
+    /// that disappear in folds.
+    fn time(&mut self, run: &Run, mut exchanges: Vec<Exchange>) -> BTreeSet<MsgId> {
+        let mut routine = vec![false; run.record.messages.len()];
+        for id in exchanges.iter().flat_map(|e| e.messages).flatten() {
+            routine[id.0 as usize] = true;
+        }
+        let mut moments: Vec<Micros> = self.always(run);
+        moments.extend(run.record.events.iter().filter_map(|event| {
+            let hushed = event.message().is_some_and(|m| routine[m.0 as usize]);
+            (!hushed && is_drawn(event)).then_some(event.at)
+        }));
+        loop {
+            moments.sort_unstable();
+            moments.dedup();
+            // An exchange that no idle stretch holds entirely is drawn, and is then no longer idle.
+            let before = exchanges.len();
+            let known = moments.clone();
+            exchanges.retain(|exchange| {
+                let next = known.partition_point(|m| *m < exchange.from);
+                let bounds = next.checked_sub(1).and_then(|i| known.get(i)).zip(known.get(next));
+                let folded = bounds.is_some_and(|(from, to)| {
+                    exchange.to < *to && *from < exchange.from && to.since(*from) >= IDLE
+                });
+                if !folded {
+                    for id in exchange.messages.iter().flatten() {
+                        let info = run.record.message(*id);
+                        let both = [Some(info.sent), info.delivered];
+                        moments.extend(both.iter().flatten().map(|e| run.record.event(*e).at));
+                    }
+                }
+                folded
+            });
+            if exchanges.len() == before {
+                break;
+            }
+        }
+        self.moments = moments;
+        self.fold(run, &exchanges);
+        exchanges.iter().flat_map(|e| e.messages).flatten().collect()
+    }
+
+    /// The ends of spans, which are drawn whatever events there are.
+    fn always(&self, run: &Run) -> Vec<Micros> {
+        let mut moments = vec![Micros::ZERO, run.end];
+        moments.extend(self.bars.iter().flat_map(|b| [b.from, b.to.min(run.end)]));
+        let found = run.judgement.findings.iter().map(Finding::event);
+        moments.extend(found.map(|e| run.record.event(e).at));
+        moments
+    }
+
+    fn fold(&mut self, run: &Run, exchanges: &[Exchange]) {
+        let events = &run.record.events;
+        for pair in self.moments.windows(2) {
+            let &[from, to] = pair else { continue };
+            if to.since(from) < IDLE {
+                continue;
+            }
+            let first =
+                events.partition_point(|e| e.at <= from).min(events.len().saturating_sub(1));
+            let start = exchanges.partition_point(|e| e.from <= from);
+            let inside = || exchanges[start..].iter().take_while(|e| e.from < to);
+            let count = |what| inside().filter(|e| e.routine == Some(what)).count() as u32;
+            self.folds.push(Fold {
+                from,
+                to,
+                event: EventId(first as u32),
+                refused: count(Routine::Refused),
+                renewed: count(Routine::Renewed),
+            });
+        }
+    }
+
+    fn flights(&mut self, run: &Run, hushed: &BTreeSet<MsgId>) {
+        let record = &run.record;
+        let mut held: BTreeMap<MsgId, (Micros, EventId)> = BTreeMap::new();
+        let mut heals: Vec<(ProcId, ProcId, Micros)> = Vec::new();
+        for (index, event) in record.events.iter().enumerate() {
+            match event.what {
+                What::Hold(id) => {
+                    held.entry(id).or_insert((event.at, EventId(index as u32)));
+                }
+                What::Heal(to) => heals.push((event.node, to, event.at)),
+                _ => {}
+            }
+        }
+        for (index, info) in record.messages.iter().enumerate() {
+            let id = MsgId(index as u32);
+            if hushed.contains(&id) {
+                continue;
+            }
+            let (words, plate, soft) = super::words::message(run, info);
+            let end = match (info.delivered, info.lost) {
+                (Some(event), _) => End::Arrives(record.event(event).at),
+                (None, Some(event)) => {
+                    let event = record.event(event);
+                    End::Lost(event.at, event.node == info.to)
+                }
+                (None, None) => End::Open,
+            };
+            let held = held.get(&id).map(|(at, event)| {
+                let healed =
+                    heals.iter().find(|h| (h.0, h.1) == (info.from, info.to) && h.2 >= *at);
+                (*at, healed.map_or(run.end, |h| h.2), *event)
+            });
+            let (from, to, event) = (info.from, info.to, info.sent);
+            let sent = record.event(event).at;
+            self.flights.push(Flight { id, from, to, event, sent, end, held, words, plate, soft });
+        }
+    }
+}
+
+fn close(stretches: &mut [Stretch], index: Option<usize>, at: Micros, id: EventId) {
+    if let Some(stretch) = index.and_then(|i| stretches.get_mut(i)) {
+        stretch.to = at;
+        stretch.ended = Some(id);
+    }
+}
+
+/// Whether an event has a mark of its own.
+fn is_drawn(event: &Event<Testimony>) -> bool {
+    match event.note() {
+        Some(
+            Testimony::Answer(..)
+            | Testimony::Begin(_)
+            | Testimony::Job(..)
+            | Testimony::Close(..)
+            | Testimony::Check(..)
+            | Testimony::Learn(_)
+            | Testimony::Told(..)
+            | Testimony::Refuse(..)
+            | Testimony::Extend(..)
+            | Testimony::Serve(..),
+        ) => false,
+        Some(_) => true,
+        None => !matches!(
+            event.what,
+            What::Start | What::Work(_) | What::Sleep(_) | What::Handle(_) | What::End(_)
+        ),
+    }
+}
+
+/// Refused polls and accepted renewals, each but the first of its kind, in the order of time.
+fn exchanges(run: &Run) -> Vec<Exchange> {
+    let record = &run.record;
+    // A request's number counts for its client; its answer repeats it.
+    let mut answers: BTreeMap<(ProcId, ProcId, u64), MsgId> = BTreeMap::new();
+    for (index, info) in record.messages.iter().enumerate() {
+        answers.insert((info.from, info.to, info.body.request), MsgId(index as u32));
+    }
+    let mut renewed: BTreeSet<ProcId> = BTreeSet::new();
+    let mut found: Vec<Exchange> = Vec::new();
+    for event in &record.events {
+        let routine = match event.note() {
+            Some(Testimony::Refuse(_, _, Ask::Acquire)) => Routine::Refused,
+            Some(Testimony::Extend(..)) => Routine::Renewed,
+            Some(Testimony::Believe(..)) => {
+                renewed.remove(&event.node);
+                continue;
+            }
+            _ => continue,
+        };
+        let cause = event.causes.iter().next().and_then(|c| record.event(c).message());
+        let Some(asked) = cause else { continue };
+        let info = record.message(asked);
+        let again = match record.event(info.sent).note() {
+            Some(Testimony::Ask { ask: Ask::Acquire, first, .. }) => !first,
+            Some(Testimony::Ask { ask: Ask::Renew, .. }) => !renewed.insert(info.from),
+            _ => false,
+        };
+        let Some(answer) = answers.get(&(info.to, info.from, info.body.request)) else { continue };
+        let (Some(last), true) = (record.message(*answer).delivered, again) else { continue };
+        let (from, to) = (record.event(info.sent).at, record.event(last).at);
+        let messages = [Some(asked), Some(*answer)];
+        found.push(Exchange { messages, routine: Some(routine), from, to });
+    }
+    found.sort_by_key(|e| (e.from, e.messages));
+    found
+}
+
+/// The token of a grant by the event of the grant, for words.
+pub(super) fn token_words(run: &Run, grant: crate::judge::Grant) -> String {
+    kind::token_of(&run.record, grant).map_or_else(String::new, |t| t.0.to_string())
+}

@@ -1,0 +1,85 @@
+//! The few words that stand beside marks.
+
+use super::story::token_words;
+use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd};
+use crate::run::{NodeKind, Run};
+use crate::sim::{MessageInfo, ProcId};
+use crate::systems::Body;
+
+/// What a message's label says, the token on its plate, and whether it only answers.
+pub(super) fn message(run: &Run, info: &MessageInfo<Body>) -> (String, Option<Token>, bool) {
+    let record = &run.record;
+    let sent = record.event(info.sent);
+    if let Some(note) = sent.note() {
+        return match note {
+            Testimony::Read(op) => {
+                // A token that the resource does not look at is not shown as if it counted.
+                let reads = run.compiled.settings.word("resource.reads") == "token";
+                (cell(run, "read", op.cell), op.token.filter(|_| reads), false)
+            }
+            Testimony::Write(op, write) => {
+                (value(run, "write ", op.cell, write.value), op.token, false)
+            }
+            _ => (info.body.name.into(), info.body.token, false),
+        };
+    }
+    let cause = sent.causes.iter().next().and_then(|c| record.event(c).note());
+    match cause {
+        Some(Testimony::Grant { .. } | Testimony::Mint(..)) => match info.body.token {
+            Some(token) => (String::new(), Some(token), false),
+            None => (info.body.name.into(), None, false),
+        },
+        Some(Testimony::Serve(op, _, read)) => (value(run, "", op.cell, *read), None, true),
+        Some(Testimony::Accept(..) | Testimony::Reject(..)) => (String::new(), None, true),
+        Some(Testimony::Free(_, TruthEnd::Released)) => (String::new(), None, true),
+        Some(Testimony::Extend(..)) => (info.body.name.into(), None, true),
+        _ => (info.body.name.into(), None, false),
+    }
+}
+
+fn cell(run: &Run, verb: &str, cell: CellId) -> String {
+    match run.names().cells.len() {
+        0 | 1 => verb.into(),
+        _ => format!("{verb} {}", run.names().cell(cell)),
+    }
+}
+
+/// `write 90`, or `write x = 90` where there are several cells.
+pub(super) fn value(run: &Run, verb: &str, cell: CellId, value: i64) -> String {
+    match run.names().cells.len() {
+        0 | 1 => format!("{verb}{value}"),
+        _ => format!("{verb}{} = {value}", run.names().cell(cell)),
+    }
+}
+
+/// A client's name where there is little room: `A` for `Client A`.
+pub(super) fn short(run: &Run, node: ProcId) -> String {
+    let node = run.names().node(node);
+    let short = node.label.strip_prefix("Client ").filter(|_| node.kind == NodeKind::Client);
+    short.unwrap_or(&node.label).to_string()
+}
+
+/// A refusal, in one line and in two.
+pub(super) fn refusal(token: Option<Token>, why: Rejection, rightful: bool) -> [String; 2] {
+    let token = token.map_or_else(|| "?".into(), |t| t.0.to_string());
+    let reason = match why {
+        _ if rightful => format!("holder's {token}"),
+        Rejection::Lower(seen) => format!("{token} < {}", seen.0),
+        Rejection::Again(_) => format!("{token} again"),
+        Rejection::Missing => "no token".into(),
+        Rejection::Version => "version changed".into(),
+    };
+    [reason, "rejected".into()]
+}
+
+/// What became of a grant, for the service's lane.
+pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> String {
+    let token = token_words(run, grant);
+    let name = if token.is_empty() { "lock".to_string() } else { format!("lease {token}") };
+    match why {
+        TruthEnd::Expired => format!("{name} expires"),
+        TruthEnd::Released => format!("{name} released"),
+        TruthEnd::Removed(by) => format!("{} removes {token}", short(run, by)).trim_end().into(),
+        TruthEnd::Forgotten => format!("{name} forgotten"),
+    }
+}
