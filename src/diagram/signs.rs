@@ -195,11 +195,11 @@ fn of_note(
             let made = sign(id, event, Kind::Rejected, role, &[&reason, &word]);
             Some(Sign { message: write.map(|w| w.1), ..made })
         }
-        Testimony::Free(grant, TruthEnd::Expired) => {
-            let words = ending(run, *grant, TruthEnd::Expired);
-            let made =
-                sign(id, event, Kind::Expired, Role::Ink, &[&words, &narrate::moment(event.at)]);
-            Some(Sign { strong: true, ..made })
+        Testimony::Free(grant, why @ TruthEnd::Expired(at)) => {
+            let words = [ending(run, *grant, *why), narrate::moment(*at)];
+            let made = sign(id, event, Kind::Expired, Role::Ink, &[&words[0], &words[1]]);
+            // A paused service says so only when it goes on; the truth ended at its deadline.
+            Some(Sign { at: *at, strong: true, ..made })
         }
         Testimony::Free(grant, why @ (TruthEnd::Removed(_) | TruthEnd::Forgotten)) => {
             let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };

@@ -77,7 +77,7 @@ pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> St
     let token = token_words(run, grant);
     let name = if token.is_empty() { "lock".to_string() } else { format!("lease {token}") };
     match why {
-        TruthEnd::Expired => format!("{name} expires"),
+        TruthEnd::Expired(_) => format!("{name} expires"),
         TruthEnd::Released => format!("{name} released"),
         TruthEnd::Removed(by) => format!("{} removes {token}", short(run, by)).trim_end().into(),
         TruthEnd::Forgotten => format!("{name} forgotten"),
