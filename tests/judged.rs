@@ -327,3 +327,14 @@ fn a_waiter_learns_that_the_service_died_and_asks_the_restarted_one_again() {
     let tokens = run.record.messages.iter().filter_map(|m| m.body.token).map(|t| t.0);
     assert_eq!(tokens.max(), Some(42));
 }
+
+#[test]
+fn a_task_that_stops_another_one_goes_on() {
+    let run = Case::new(&[])
+        .client("client-a", "0s", "acquire; work 1s; stop heartbeat; release")
+        .task("client-a", "heartbeat", "loop; sleep 300ms; renew; end")
+        .run();
+    assert!(when(&run, "release", "client-a", 1).0 > 1_000_000);
+    let kinds = run.record.events.iter().map(lockscope::run::kind::kind);
+    assert!(kinds.into_iter().all(|kind| kind != "limit"));
+}

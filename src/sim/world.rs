@@ -457,11 +457,8 @@ impl<D: Domain> World<D> {
                 proc.counters[*counter] = 0;
                 next = end + 1;
             }
-            Instr::Stop(which) => {
-                let which = which.unwrap_or(task);
-                self.end_task(p, which, causes, sink);
-                return causes;
-            }
+            // A task that stops another one goes on.
+            Instr::Stop(which) => self.end_task(p, which.unwrap_or(task), causes, sink),
             Instr::Call(op) => after = self.call(p, task, op, causes, sink),
         }
         self.core.procs[usize::from(p.0)].tasks[task].pc = next;
