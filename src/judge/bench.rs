@@ -81,6 +81,16 @@ impl Bench {
         Bench { sections: Sections::new(setup.cells.clone()), setup, ..Bench::default() }
     }
 
+    /// The value of each cell by what was accepted so far.
+    pub fn cells(&self) -> &[i64] {
+        self.sections.cells()
+    }
+
+    /// How many sections ended with all their writes accepted so far.
+    pub fn done(&self) -> i64 {
+        self.sections.done()
+    }
+
     /// Hears the next event.
     pub fn hear(&mut self, id: EventId, event: &Event<Testimony>) {
         let at = event.at;

@@ -126,6 +126,16 @@ impl Sections {
         torn
     }
 
+    /// The value of each cell by what was accepted so far.
+    pub fn cells(&self) -> &[i64] {
+        &self.cells
+    }
+
+    /// How many sections ended with all their writes accepted so far.
+    pub fn done(&self) -> i64 {
+        self.done
+    }
+
     /// Judges the invariant if every opened section is settled. `Some(true)` when it turns false.
     pub fn invariant(&mut self, invariant: &Expr) -> Option<bool> {
         if self.unsettled > 0 || self.all.is_empty() {
