@@ -7,92 +7,12 @@ mod support;
 use std::collections::BTreeMap;
 
 use lockscope::judge::IntervalKind;
-use lockscope::run::{Run, compile, kind, parse_edit};
+use lockscope::run::{Run, kind, parse_edit};
 use lockscope::sim::{ConnId, EventId, ProcId, Record, What, World};
-use lockscope::systems::{Locks, Registry};
-use support::{Case, Draws, lines, seeds};
+use lockscope::systems::Locks;
+use support::{Draws, random_case, random_edit, seeds};
 
 const CASES: u64 = 1_500;
-
-/// A scenario with three clients, a heartbeat, a handler, two locks, two resources, retries.
-fn busy(draws: &mut Draws) -> Case {
-    let sections = [
-        "acquire; read x; work 300ms; write x = x + 1; release",
-        "repeat 3; acquire within 4s; if not ok goto out; read x; write x = x + 1 within 500ms; release; \
-         sleep 200ms; end; out:",
-        "acquire; read x; check; if lost goto out; work 1s; write x = x + 1; write y = x; out:; release; \
-         stop heartbeat",
-        "acquire; acquire other; read z; write z = z + 1; read x; write x = z; release other; release",
-        "acquire shared; read x; work 500ms; read x; release",
-        "again:; begin; read x; write x = x + 1; if rejected goto again; job nightly; write y = 1",
-    ];
-    let mut case = Case::new(&[("x", 0), ("y", 0)]).invariant("x >= 0 or done > 3").until("20s");
-    case.scenario.locks.push("other".into());
-    let ledger = lockscope::run::ResourceSpec {
-        label: None,
-        cells: [("z".to_string(), 5)].into(),
-        lock: Some("other".into()),
-    };
-    case.scenario.resources.insert("ledger".into(), ledger);
-    for id in ["client-a", "client-b", "client-c"] {
-        let start = format!("{}ms", draws.up_to(1_500));
-        case = case.client(id, &start, draws.pick(&sections));
-        case = case.task(id, "heartbeat", "loop; sleep 700ms; renew; end");
-        let client = case.scenario.clients.get_mut(id).expect("just made");
-        client.on.insert("lost".into(), lines("let lost_at = 1; stop heartbeat"));
-    }
-    for (key, values) in [
-        ("lease.ttl", &["800ms", "2s", "5s"][..]),
-        ("acquire.wait", &["queue", "retry"]),
-        ("resource.check", &["none", "token", "token-once", "version"]),
-        ("resource.reads", &["plain", "token"]),
-        ("lease.token", &["generation", "random", "set-then-incr"]),
-        ("resume.order", &["program-first", "timers-first"]),
-        ("link.jitter", &["0s", "30ms"]),
-        ("request.timeout", &["300ms", "2s"]),
-    ] {
-        let value = draws.pick(values).to_string();
-        case = case.set(key, &value);
-    }
-    case.seed(draws.up_to(1_000))
-}
-
-fn random_edit(draws: &mut Draws) -> String {
-    let node = |d: &mut Draws| {
-        d.pick(&["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"])
-            .to_string()
-    };
-    let at = draws.up_to(8_000);
-    let span = draws.up_to(4_000);
-    let n = 1 + draws.up_to(4);
-    let (a, b) = (node(draws), node(draws));
-    match draws.up_to(10) {
-        0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
-        2 => format!("pause client-a before write#{n} for {span}ms"),
-        3 => format!("at {at}ms cut {a} {b} for {span}ms"),
-        4 => format!("at {at}ms cut {a}>{b}"),
-        5 => format!("at {at}ms heal {a} {b}"),
-        6 => format!("at {at}ms crash {a}"),
-        7 => format!("at {at}ms restart {a}"),
-        8 => format!("drop {a}>{b}#{n}"),
-        9 => format!("delay {a}>{b}#{n} by {span}ms"),
-        _ => format!("at {at}ms set resource.check {}", draws.pick(&["none", "token"])),
-    }
-}
-
-/// A random case whose edits all compile (a client may lack a `write` line to pause before).
-fn random_case(seed: u64) -> Case {
-    let mut draws = Draws::new(seed);
-    let mut case = busy(&mut draws);
-    for _ in 0..draws.up_to(6) {
-        let edit = random_edit(&mut draws);
-        case.edits.push(edit);
-        if compile(&case.scenario, &case.edits, &Registry::standard()).is_err() {
-            case.edits.pop();
-        }
-    }
-    case
-}
 
 fn replay(test: &str, seed: u64) -> String {
     format!("replay with: SEED={seed} cargo test --test properties {test}")

@@ -2,7 +2,7 @@
 
 use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
-use crate::judge::{Finding, Grant, IntervalKind, LockId, Section, Testimony, Token};
+use crate::judge::{Bench, Finding, Grant, IntervalKind, LockId, Section, Testimony, Token};
 use crate::run::Run;
 use crate::sim::{EventId, Micros, ProcId};
 
@@ -10,7 +10,9 @@ use crate::sim::{EventId, Micros, ProcId};
 pub fn findings(run: &Run) -> Vec<(EventId, String)> {
     let teller = Teller { run };
     let found = run.judgement.findings.iter();
-    found.map(|f| (f.event(), teller.finding(f))).collect()
+    let mut said: Vec<_> = found.map(|f| (f.event(), teller.finding(f))).collect();
+    said.dedup();
+    said
 }
 
 impl Teller<'_> {
@@ -34,7 +36,11 @@ impl Teller<'_> {
     pub fn consequences(&self, id: EventId) -> Vec<String> {
         let found = self.found_at(id);
         let lost = found.iter().any(|f| matches!(f, Finding::LostUpdate { .. }));
-        found.iter().filter_map(|f| self.consequence(f, lost)).collect()
+        let mut said: Vec<String> =
+            found.iter().filter_map(|f| self.consequence(f, lost)).collect();
+        // A token may be out of order with several others; one of them is example enough.
+        said.dedup();
+        said
     }
 
     /// The consequence of one finding, whatever else shows at its event.
@@ -120,7 +126,7 @@ impl Teller<'_> {
         let newer = self.newer_grant(op, event)?;
         let (who, lock) = (self.label(newer.client), self.lock(newer.lock));
         Some(format!(
-            "{who} was granted {lock} before it arrived{}.",
+            "{who} had been granted {lock}{} before it arrived.",
             self.bracket(newer.grant, event)
         ))
     }
@@ -129,8 +135,11 @@ impl Teller<'_> {
         let at = self.run.record.event(event).at;
         let whose = self.holder(grant).map_or_else(|| "Its".into(), |p| self.whose(p));
         let ended = self.interval(IntervalKind::Promise, grant).map_or(at, |i| i.to);
-        let was = if self.term(grant).is_some() { "lease was" } else { "promise was" };
-        format!("{whose} {was} over {}.", self.ago(ended, at))
+        let what = if self.term(grant).is_some() { "lease had" } else { "promise had" };
+        match at.since(ended) {
+            Micros::ZERO => format!("{whose} {what} just ended."),
+            late => format!("{whose} {what} ended {} before.", span(late)),
+        }
     }
 
     /// Who else believes at the event that an overlap begins with.
@@ -141,9 +150,11 @@ impl Teller<'_> {
             .filter(|i| i.lock == lock && i.client != me && clients.contains(&i.client))
             .map(|i| self.label(i.client))
             .collect();
-        let so = if others.len() == 1 { "So does" } else { "So do" };
-        let (who, many) = (and(&others), capital(&count(others.len() + 1)));
-        format!("{so} {who}. {many} clients believe it, for {}.", span(d))
+        let one = others.len() == 1;
+        let (believe, itself) =
+            if one { ("believes", "itself") } else { ("believe", "themselves") };
+        let (who, many) = (and(&others), count(others.len() + 1));
+        format!("{who} {believe} that of {itself} too: {many} believers, for {}.", span(d))
     }
 
     /// `It replaces Client B's 90, which Client A never read.`
@@ -157,6 +168,13 @@ impl Teller<'_> {
         let (who, whose) = (self.label(op.section.client), self.whose(old.section.client));
         if op.section == old.section {
             return format!("It replaces {whose} own newer {}.", write.value);
+        }
+        if op.section.client == old.section.client {
+            let (own, other) = (op.section.number, old.section.number);
+            let value = write.value;
+            return format!(
+                "It replaces the {value} of {whose} section {other}, unread by section {own}."
+            );
         }
         format!("It replaces {whose} {}, which {who} never read.", write.value)
     }
@@ -172,34 +190,36 @@ impl Teller<'_> {
     }
 
     fn torn(&self, section: Section, event: EventId) -> String {
-        let (written, missing, more) = self.parts(section, event);
-        let whose = self.whose(section.client);
+        format!("{} section is torn: it {}.", self.whose(section.client), self.half(section, event))
+    }
+
+    /// `wrote X and never Y`.
+    pub fn half(&self, section: Section, event: EventId) -> String {
+        let (written, missing) = self.parts(section, event);
         let written = if written.is_empty() { "a part".into() } else { and(&written) };
-        let never = if missing.is_empty() && more {
-            "another write was still to come".into()
-        } else {
-            format!("{} never was", and(&missing))
-        };
-        format!("{whose} section is torn: {written} was written, {never}.")
+        if missing.is_empty() {
+            return format!("wrote {written} and never the rest");
+        }
+        format!("wrote {written} and never {}", and(&missing))
     }
 
     /// The invariant and what the cells hold, at an event where it turned false.
     fn invariant_broken(&self, event: EventId) -> String {
         let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
-        let mut cells = self.run.compiled.setup.cells.clone();
-        for heard in self.run.record.events.iter().take(event.0 as usize + 1) {
-            if let Some(Testimony::Accept(op, write, ..)) = heard.note()
-                && let Some(cell) = cells.get_mut(usize::from(op.cell.0))
-            {
-                *cell = write.value;
-            }
+        let mut bench = Bench::new(self.run.compiled.setup.clone());
+        for (index, heard) in self.run.record.events.iter().enumerate().take(event.0 as usize + 1) {
+            bench.hear(EventId(index as u32), heard);
         }
         let mentioned = |name: &str| {
             text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
         };
-        let cells = self.run.names().cells.iter().zip(cells);
-        let values: Vec<String> =
+        let cells = self.run.names().cells.iter().zip(bench.cells());
+        let mut values: Vec<String> =
             cells.filter(|c| mentioned(c.0)).map(|(name, v)| format!("{name} is {v}")).collect();
+        if mentioned("done") {
+            let sections = if bench.done() == 1 { "section is" } else { "sections are" };
+            values.push(format!("{} {sections} done", bench.done()));
+        }
         format!("The invariant {text} does not hold: {}.", and(&values))
     }
 

@@ -104,7 +104,7 @@ impl Teller<'_> {
             .unwrap_or_else(|| ("Invariant broken.", String::new()));
         if verdict.invariant_broken.is_some_and(|n| n > 0) {
             let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
-            let and = if what.is_empty() { "" } else { ", and " };
+            let and = if what.is_empty() { "" } else { "; " };
             what.push_str(&format!("{and}the invariant {text} does not hold"));
         }
         Some((Tone::Harm, word, what))
@@ -126,6 +126,9 @@ impl Teller<'_> {
                 self.named(culprit)
             ),
             Some(lost) => self.accepted_and_replaced(event, lost),
+            None if matches!(self.run.record.event(event).note(), Some(Testimony::Learn(_))) => {
+                format!("{} saw what no order of whole sections explains", self.named(event))
+            }
             None => format!(
                 "{} was accepted, and no order of whole sections explains the resource",
                 self.named(event)
@@ -154,18 +157,14 @@ impl Teller<'_> {
             Finding::Torn { event, section } => Some((*event, *section)),
             _ => None,
         })?;
-        let (written, missing, _) = self.parts(section, event);
-        let whose = self.whose(section.client);
-        let written = if written.is_empty() { "a part".into() } else { and(&written) };
-        let never = if missing.is_empty() { "not the rest".into() } else { and(&missing) };
-        let not = if missing.is_empty() { "" } else { "not " };
-        let mut what = format!("{whose} section was applied in part: {written}, {not}{never}");
-        if let Some(refused) = self.rejected_of(section, event) {
-            what.push_str(&format!(
-                "; {} was rejected, and a fence orders writes but does not make a section whole",
-                self.named(refused)
-            ));
-        }
+        let (who, half) = (self.label(section.client), self.half(section, event));
+        let what = match self.rejected_of(section, event) {
+            Some(refused) => format!(
+                "{who} {half}: {} was rejected, and that does not undo what came before",
+                self.named(refused).replacen(&self.whose(section.client), "its", 1)
+            ),
+            None => format!("{who} {half}"),
+        };
         Some(("Torn.", what))
     }
 
@@ -192,15 +191,22 @@ impl Teller<'_> {
             Finding::StaleAccepted { event } => Some(*event),
             _ => None,
         });
-        if let Some(event) = accepted {
-            let what = format!("{} was accepted, and this time it did no harm", self.named(event));
-            return (Tone::Near, "Harmless.", self.and_rightful(what));
-        }
-        if v.stale_rejected > 0 {
-            return (Tone::Fenced, "Rejected.", self.and_rightful(self.fenced(v.stale_rejected)));
-        }
+        let late = match accepted {
+            Some(event) => Some(format!("{} was accepted", self.named(event))),
+            None if v.stale_rejected > 0 => Some(self.fenced(v.stale_rejected)),
+            None => None,
+        };
         if v.legit_rejected > 0 {
-            return (Tone::Near, "The rightful holder was refused.", self.refused_rightful());
+            let late = late.map_or_else(String::new, |l| format!("{l}; "));
+            let what = format!("{late}{}", self.refused_rightful());
+            return (Tone::Near, "The rightful holder was refused.", what);
+        }
+        if let Some(late) = late {
+            return if accepted.is_some() {
+                (Tone::Near, "Harmless.", format!("{late}, and this time it did no harm"))
+            } else {
+                (Tone::Fenced, "Rejected.", format!("{late}, and no harm was done"))
+            };
         }
         if v.stale_pending > 0 {
             let what = "a late write was still undecided when the run ended".to_string();
@@ -230,15 +236,7 @@ impl Teller<'_> {
         };
         let reason = self.reason(op, *why, event);
         let client = self.whose(op.section.client);
-        format!("{client} late write was rejected{more}, because {reason}, and no harm was done")
-    }
-
-    /// The rightful holder's refusal beside a late write: the fence stood the wrong way round.
-    fn and_rightful(&self, what: String) -> String {
-        if self.run.judgement.verdict.legit_rejected == 0 {
-            return what;
-        }
-        format!("{what}; {}", self.refused_rightful())
+        format!("{client} late write was rejected{more}, because {reason}")
     }
 
     fn refused_rightful(&self) -> String {
@@ -295,7 +293,7 @@ impl Teller<'_> {
             return (Tone::Calm, "Safe.", "nobody was granted a lock, and no harm was done".into());
         }
         let several = self.run.names().locks.len() > 1;
-        let it = if several { "each lock" } else { "the lock" };
+        let it = if several { "the same lock" } else { "the lock" };
         let shared = self.run.judgement.intervals.iter().any(|i| i.mode == Mode::Shared);
         let what = if shared {
             format!("no client believed it held {it} against another")

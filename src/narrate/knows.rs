@@ -108,10 +108,7 @@ impl Teller<'_> {
             TaskState::Ready => {
                 let lines = self.run.names().programs.get(usize::from(node.0));
                 let line = lines.and_then(|p| p.get(task)).and_then(|l| l.get(pc));
-                line.map_or_else(
-                    || "is at its end".into(),
-                    |l| format!("comes to: {}", one_line(l)),
-                )
+                line.map_or_else(|| "is at its end".into(), |l| format!("next: {}", one_line(l)))
             }
             TaskState::Working(left, since) => {
                 let paused = world.paused_until(node).is_some();
@@ -123,7 +120,7 @@ impl Teller<'_> {
                 let (verb, on) = (waiting.verb, self.label(waiting.on));
                 let until = waiting.until.map(on_its_clock);
                 let until = until.map_or_else(String::new, |u| format!(", {u}"));
-                format!("waits for {on} to answer its {verb}{until}")
+                format!("waits in {verb} for {on}{until}")
             }
         }
     }
@@ -178,16 +175,15 @@ impl Teller<'_> {
                 ((*label).to_string(), format!("{value} of {most}"))
             }
             Fact::Ring { lock, until, .. } => {
-                let left = until.since(world.now());
-                let left = if left == Micros::ZERO {
-                    "over".to_string()
-                } else {
-                    format!("{} left", span(left))
+                let value = match until.since(world.now()) {
+                    // A deadline that has passed is shown as now: when it was is not in the fact.
+                    Micros::ZERO => "over".to_string(),
+                    left => format!("{}, {} left", moment(*until), span(left)),
                 };
                 let several = self.run.names().locks.len() > 1;
                 let of =
                     if several { format!(" of {}", self.short_lock(*lock)) } else { String::new() };
-                (format!("deadline{of}"), format!("{}, {left}", moment(*until)))
+                (format!("deadline{of}"), value)
             }
             Fact::Ticks { label, answers } => {
                 let yes = answers.iter().filter(|a| **a == Some(true)).count();

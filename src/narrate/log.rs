@@ -10,7 +10,7 @@ use super::verdict::{Count, counts};
 use super::words::{fits_two_decimals, moment_with, one_line};
 use crate::judge::{Interval, IntervalKind, Testimony};
 use crate::run::{Run, kind};
-use crate::sim::EventId;
+use crate::sim::{EventId, What};
 
 /// The run for a terminal: what happened, the verdict, the counts that are not zero, the grants.
 pub fn log(run: &Run) -> String {
@@ -101,7 +101,10 @@ fn story(run: &Run) -> String {
         .map(|id| {
             let event = run.record.event(id);
             let at = moment_with(event.at, decimals);
-            vec![at, teller.label(event.node), sentence(run, id)]
+            // Settings and the limit belong to the run, not to the node that carries the event.
+            let whole = matches!(event.what, What::Set(_) | What::Limit);
+            let who = if whole { "(the run)".into() } else { teller.label(event.node) };
+            vec![at, who, sentence(run, id)]
         })
         .collect();
     table(&rows, &[Align::Right, Align::Left, Align::Left], "")

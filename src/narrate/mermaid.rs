@@ -236,8 +236,11 @@ impl<'r> Sketch<'r> {
                 self.self_arrow(node, text.trim_end_matches('.'));
             }
             Testimony::Believe(..) => self.overlap(id),
-            Testimony::Doubt(_, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline) => {
+            Testimony::Doubt(_, BeliefEnd::Refused | BeliefEnd::Notice) => {
                 self.note(&[node], "Learns that it no longer holds the lock");
+            }
+            Testimony::Doubt(_, BeliefEnd::Deadline) => {
+                self.note(&[node], "Finds its own deadline passed");
             }
             _ => {}
         }

@@ -56,13 +56,15 @@ impl Teller<'_> {
             Testimony::Grant { lock, client, mode, token, term, asked, woken } => {
                 let (who, lock) = (self.label(*client), self.lock(*lock));
                 let how = if *mode == Mode::Shared { " to share" } else { "" };
-                let waited = if *woken { ", which waited" } else { "" };
+                let waited = if *woken { ", which was waiting" } else { "" };
                 let unasked = if *asked { "" } else { " without being asked" };
-                let token = token.map(|t| self.token(t));
                 let term = term.map(|t| format!("for {}", span(t)));
-                let terms: Vec<String> = [token, term].into_iter().flatten().collect();
-                let terms = if terms.is_empty() { String::new() } else { ": ".to_string() }
-                    + &terms.join(", ");
+                let terms = match (token, term) {
+                    (Some(token), Some(term)) => format!(": {}, {term}", self.token(*token)),
+                    (Some(token), None) => format!(": {}", self.token(*token)),
+                    (None, Some(term)) => format!("{} {term}", if *woken { "," } else { "" }),
+                    (None, None) => String::new(),
+                };
                 format!("{me} grants {lock}{how} to {who}{waited}{unasked}{terms}.")
             }
             Testimony::Mint(grant, token) => {
@@ -185,6 +187,7 @@ impl Teller<'_> {
             Outcome::Ok if ask == Ask::Acquire => {
                 format!("{me} learns that it was granted {lock}.")
             }
+            Outcome::Ok if ask == Ask::Token => format!("{me} learns its token."),
             Outcome::Ok => format!("{me} learns that its {what} was accepted."),
             Outcome::Refused | Outcome::Rejected | Outcome::Lost => {
                 format!("{me} learns that its {what} was refused.")
@@ -202,12 +205,12 @@ impl Teller<'_> {
 
     fn believe(&self, id: EventId, me: &str, lock: LockId, grant: Grant, mode: Mode) -> String {
         let (name, token) = (self.lock(lock), self.bracket(grant, id));
-        let how = if mode == Mode::Shared { " with others" } else { "" };
+        let holds = if mode == Mode::Shared { "shares" } else { "holds" };
         let over = self
             .interval(IntervalKind::Truth, grant)
             .filter(|i| i.ended.is_some_and(|end| end < id))
             .map_or("", |_| " But that grant has ended already.");
-        format!("{me} believes that it holds {name}{how}{token}.{over}")
+        format!("{me} believes that it {holds} {name}{token}.{over}")
     }
 
     fn doubt(&self, me: &str, lock: LockId, why: BeliefEnd) -> String {
@@ -232,7 +235,7 @@ impl Teller<'_> {
         if !holds {
             return match belief {
                 Some(_) => format!("{me} looks at its clock: its own deadline has passed."),
-                None => format!("{me} looks whether it holds {name}: it does not."),
+                None => format!("{me} checks whether it holds {name}: it does not."),
             };
         }
         let truth = belief.and_then(|b| self.interval(IntervalKind::Truth, b.grant));
@@ -338,7 +341,7 @@ impl Teller<'_> {
             }
             What::ClockRate(rate) => format!("The clocks of {me} run at {rate} of true speed."),
             What::Set(index) => self.set(*index),
-            What::Limit => "The run grew beyond its limit and ends here.".into(),
+            What::Limit => LIMIT.into(),
             What::Note(_) => format!("{me} does something."),
         }
     }
@@ -428,13 +431,16 @@ impl Teller<'_> {
         let mut truths = self.open_at(IntervalKind::Truth, id);
         let held = truths.find(|i| i.client == node && i.began < id);
         let held = held.map_or_else(String::new, |i| {
-            let service = capital(&self.service());
-            format!(" {service} does not know, and keeps {} for it.", self.lock(i.lock))
+            let service = self.service();
+            format!(" For {service} it still holds {}.", self.lock(i.lock))
         });
         format!("{me} {what}.{held}")
     }
 }
 
+/// What the limit means.
+const LIMIT: &str =
+    "The run ends here: a program ran on without ever waiting, or too much happened.";
 /// What a time-out means.
 const UNKNOWN: &str = "Whether it was carried out is unknown.";
 

@@ -193,24 +193,22 @@ impl<'r> Teller<'r> {
         if at > then { format!("{} ago", span(at.since(then))) } else { "just now".into() }
     }
 
-    /// Which cells of a section were written, which never, and whether another write was to come.
-    pub fn parts(&self, section: Section, id: EventId) -> (Vec<String>, Vec<String>, bool) {
-        let (mut applied, mut sent, mut more) = (Vec::new(), Vec::new(), None);
+    /// Which cells of a section were written, and which were sent a write that never came through.
+    pub fn parts(&self, section: Section, id: EventId) -> (Vec<String>, Vec<String>) {
+        let (mut applied, mut sent) = (Vec::new(), Vec::new());
         for event in self.events_to(id) {
             match event.note() {
                 Some(Testimony::Accept(op, write, ..)) if op.section == section => {
                     applied.push((write.number, op.cell));
                 }
                 Some(Testimony::Write(op, write)) if op.section == section => {
-                    more.get_or_insert(write.more);
                     sent.push((write.number, op.cell));
                 }
                 _ => {}
             }
         }
         let missing = sent.into_iter().filter(|s| !applied.iter().any(|a| a.0 == s.0)).collect();
-        let more = more.unwrap_or(false);
-        (self.cells(applied), self.cells(missing), more)
+        (self.cells(applied), self.cells(missing))
     }
 
     /// The cells of some writes in the order of the writes, each once.
