@@ -183,6 +183,9 @@ impl Builder<'_> {
         for (id, client) in &s.clients {
             let label = client.label.clone().unwrap_or_else(|| label_of(id));
             names.nodes.push(Node { id: id.clone(), label, kind: NodeKind::Client });
+            if let Some(text) = &client.start {
+                self.span(&["clients", id, "start"], text);
+            }
         }
         if s.clients.is_empty() {
             self.wrong(&["clients"], 0, "expected at least one client");
@@ -333,15 +336,25 @@ impl Builder<'_> {
         let mut tasks = Vec::new();
         for (name, trigger, lines, tail) in sources {
             let mut word = |s: &mut Scanner<'_>, n: &mut sim::Names| parse_word(s, n, vocabulary);
-            match sim::parse(lines, &mut locals, &mut word) {
-                Ok(mut lines) => {
-                    link_writes(&mut lines);
-                    tasks.push(Task { name, trigger, lines });
-                }
-                Err((line, error)) => {
-                    let line = line.to_string();
-                    let path = [&["clients", id][..], &tail, &[&line]].concat();
-                    self.wrong(&path, error.at, error.message);
+            let mut lines = lines.clone();
+            // A faulty line gives way to a harmless one, so that the mistakes below it show too.
+            loop {
+                match sim::parse(&lines, &mut locals, &mut word) {
+                    Ok(mut lines) => {
+                        link_writes(&mut lines);
+                        tasks.push(Task { name, trigger, lines });
+                        break;
+                    }
+                    Err((line, error)) => {
+                        let number = line.to_string();
+                        let path = [&["clients", id][..], &tail, &[&number]].concat();
+                        self.wrong(&path, error.at, error.message);
+                        let blank = lines.get(line).map(|l| harmless(l));
+                        match lines.get_mut(line).zip(blank) {
+                            Some((faulty, blank)) if *faulty != blank => *faulty = blank,
+                            _ => break,
+                        }
+                    }
                 }
             }
         }
@@ -455,10 +468,8 @@ impl Builder<'_> {
             let actor: Box<dyn sim::Actor<Locks>> = match node.kind {
                 NodeKind::Client => {
                     let spec = &self.scenario.clients[&node.id];
-                    if let Some(text) = &spec.start {
-                        let path = ["clients", &node.id, "start"];
-                        start = self.span(&path, text).unwrap_or_default();
-                    }
+                    let text = spec.start.as_deref().unwrap_or_default();
+                    start = Micros::parse(text).unwrap_or_default();
                     Box::new(Client::new(settings, system.client(settings, &services), vocabulary))
                 }
                 NodeKind::Service => match servers.remove(&node.id) {
@@ -496,6 +507,17 @@ fn any(programs: &Programs, is: impl Fn(&Op) -> bool) -> bool {
 /// Where `word` last stands in `text`, in Unicode scalar values.
 fn place_of(text: &str, word: &str) -> usize {
     text.rfind(word).map_or(0, |byte| text[..byte].chars().count())
+}
+
+/// A line that does nothing but define what this one would have defined.
+fn harmless(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let local = match words.as_slice() {
+        ["let", name, ..] | ["read", _, "as", name, ..] | ["read", name, ..] => *name,
+        _ => return String::new(),
+    };
+    let is_name = local.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if is_name { format!("let {local} = 0") } else { String::new() }
 }
 
 /// `Client A` for `client-a`.
