@@ -12,6 +12,8 @@ use crate::sim::list;
 
 /// How long a line of text in a lesson file may be: a title, an edit, a line of a program.
 pub const MOST_CHARS: usize = 1000;
+/// How many entries a list or table may have.
+pub const MOST_ITEMS: usize = 500;
 pub const MOST_VARIANTS: usize = 16;
 pub const MOST_FAULTS: usize = 4;
 pub const MOST_MINUTES: u32 = 60;
@@ -54,11 +56,11 @@ impl<'v, 't> Fields<'v, 't> {
 }
 
 /// Reads the tree; what is wrong goes to `source`. Offsets in the tree count from `base`.
+///
+/// Where something is missing that the scenario can do without, a blank stands for it, so that the
+/// scenario's own mistakes are found in the same go.
 pub fn front(source: &mut Source<'_>, tree: &Spanned<DeTable<'_>>, base: usize) -> Option<Front> {
-    let before = source.errors.len();
-    let mut reader = Reader { source, base };
-    let front = reader.front(tree.get_ref());
-    front.filter(|_| source.errors.len() == before)
+    Reader { source, base }.front(tree.get_ref())
 }
 
 pub(super) struct Reader<'s, 't> {
@@ -84,14 +86,14 @@ impl Reader<'_, '_> {
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
         self.rest(f);
         Some(Front {
-            id: id?,
-            title: title?,
-            minutes: minutes?,
-            class: class?,
+            id: id.unwrap_or_default(),
+            title: title.unwrap_or_default(),
+            minutes: minutes.unwrap_or_default(),
+            class: class.unwrap_or(Class::Correctness),
             covers,
             faults,
-            hook: hook?,
-            say: say?,
+            hook: hook.unwrap_or_default(),
+            say: say.unwrap_or_default(),
             scenario: scenario?,
             variants: variants?,
             defences,
@@ -108,7 +110,8 @@ impl Reader<'_, '_> {
     pub(super) fn unexpected(&mut self, value: &Value<'_>, expected: &str) {
         let found = match value.get_ref() {
             DeValue::String(text) => format!("the text \"{}\"", short(text)),
-            DeValue::Integer(_) | DeValue::Float(_) => "a number".into(),
+            DeValue::Integer(number) => short(number.as_str()),
+            DeValue::Float(number) => short(number.as_str()),
             DeValue::Boolean(truth) => format!("`{truth}`"),
             DeValue::Datetime(_) => "a date".into(),
             DeValue::Array(_) => "a list".into(),
@@ -183,6 +186,7 @@ impl Reader<'_, '_> {
         };
         let mut entries: Vec<_> = fields.table.iter().map(entry).collect();
         entries.sort_by_key(|e| e.1);
+        self.few(value, entries.len())?;
         Some(entries)
     }
 
@@ -196,8 +200,18 @@ impl Reader<'_, '_> {
             self.unexpected(value, expected);
             return None;
         };
+        self.few(value, array.len())?;
         let read: Vec<Option<T>> = array.iter().map(|v| read(self, v)).collect();
         read.into_iter().collect()
+    }
+
+    fn few(&mut self, value: &Value<'_>, count: usize) -> Option<()> {
+        if count <= MOST_ITEMS {
+            return Some(());
+        }
+        let message = format!("found {count} entries, expected at most {MOST_ITEMS}");
+        self.wrong(value.span().start, message);
+        None
     }
 
     /// One line of text.
@@ -261,7 +275,7 @@ impl Reader<'_, '_> {
         {
             return Some(n);
         }
-        self.unexpected(value, "a whole number");
+        self.unexpected(value, "a whole number of 64 bits");
         None
     }
 

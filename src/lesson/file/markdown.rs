@@ -25,6 +25,8 @@ pub struct Draft {
 /// The words before the first beat, and the beats.
 #[derive(Debug, Default)]
 pub struct Body {
+    /// How many headings there are, those with mistakes included.
+    pub headings: usize,
     pub intro: Vec<Block>,
     pub beats: Vec<Draft>,
 }
@@ -266,6 +268,7 @@ impl Reader<'_, '_> {
             let message = format!("found a heading of level {}", level as usize);
             self.wrong(range.start, format!("{message}, expected `## ` for a beat"));
         }
+        self.body.headings += 1;
         self.heading = Some((range, String::new()));
     }
 

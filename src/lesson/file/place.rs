@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use crate::lesson::model::Place;
 
+/// Of more mistakes than these, nobody reads the rest.
+const MOST_ERRORS: usize = 100;
+
 /// Something that is wrong at a place of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Located {
@@ -49,8 +52,12 @@ impl<'t> Source<'t> {
 
     /// Something is wrong at this byte.
     pub fn wrong(&mut self, byte: usize, message: impl Into<String>) {
-        let place = self.place(byte);
-        self.errors.push(Located { place, message: message.into() });
+        let message = match self.errors.len() {
+            0..MOST_ERRORS => message.into(),
+            MOST_ERRORS => "found more mistakes than can be shown, expected fewer".into(),
+            _ => return,
+        };
+        self.errors.push(Located { place: self.place(byte), message });
     }
 
     /// The byte of the character number `at` of a TOML string whose literal, quotes included, spans

@@ -1,5 +1,6 @@
 //! From a lesson file to a lesson, or to everything that is wrong with it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -112,7 +113,7 @@ fn parse_text(text: &str, exists: &dyn Fn(&str) -> bool) -> Result<Lesson, Vec<L
 fn lesson(source: &mut Source<'_>, exists: &dyn Fn(&str) -> bool) -> Option<Lesson> {
     let (from, to, rest) = split(source)?;
     let words = body(source, rest, exists);
-    if words.beats.is_empty() {
+    if words.headings == 0 {
         source.wrong(
             rest,
             "found no beat, expected at least one heading `## Title {#id at=\"EVENT\"}`",
@@ -120,17 +121,33 @@ fn lesson(source: &mut Source<'_>, exists: &dyn Fn(&str) -> bool) -> Option<Less
     }
     let matter = source.text.get(from..to)?;
     let (tree, errors) = DeTable::parse_recoverable(matter);
-    for error in &errors {
-        let at = error.span().map_or(0, |s| s.start);
-        source.wrong(from + at, error.message().lines().collect::<Vec<_>>().join(", "));
-    }
-    let front = front(source, &tree, from)?;
     if !errors.is_empty() {
+        syntax_errors(source, from, &errors);
         return None;
     }
+    let front = front(source, &tree, from)?;
     let lesson = joined(front, &words);
     Checker { source, tree: &tree, base: from }.check(&lesson, &words);
     Some(lesson)
+}
+
+/// What is no TOML at all. One mistake can confuse the reader for the rest of a line, so that only
+/// the first of each line is said.
+fn syntax_errors(source: &mut Source<'_>, base: usize, errors: &[toml::de::Error]) {
+    let mut lines = BTreeSet::new();
+    for error in errors {
+        let byte = base + error.span().map_or(0, |s| s.start);
+        if !lines.insert(source.place(byte).line) {
+            continue;
+        }
+        let said = error.message().lines().collect::<Vec<_>>().join(", ");
+        let message = match said.as_str() {
+            "duplicate key" => "found this key a second time, expected each key once".into(),
+            _ if said.contains("expected") => format!("found no valid TOML: {said}"),
+            _ => format!("found no valid TOML: {said}; expected `key = value`"),
+        };
+        source.wrong(byte, message);
+    }
 }
 
 /// The bytes of the front matter, and where the words begin.

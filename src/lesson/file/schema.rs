@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::front::{MOST_CHARS, MOST_FAULTS, MOST_MINUTES, MOST_VARIANTS};
+use super::front::{MOST_CHARS, MOST_FAULTS, MOST_ITEMS, MOST_MINUTES, MOST_VARIANTS};
 use super::grammar::{ASSERTIONS, EDITS, Form, KEYS, WORDS};
 use super::markdown::{DEEPEST, MOST_BEATS};
 use super::read::MOST_BYTES;
@@ -115,6 +115,7 @@ fn limits() -> Value {
     json!({
         "file_bytes": MOST_BYTES,
         "text_characters": MOST_CHARS,
+        "entries": MOST_ITEMS,
         "variants": MOST_VARIANTS,
         "beats": MOST_BEATS,
         "faults": MOST_FAULTS,
