@@ -336,13 +336,16 @@ impl Builder<'_> {
         let mut tasks = Vec::new();
         for (name, trigger, lines, tail) in sources {
             let mut word = |s: &mut Scanner<'_>, n: &mut sim::Names| parse_word(s, n, vocabulary);
-            let mut lines = lines.clone();
+            let (written, mut lines) = (lines, lines.clone());
             // A faulty line gives way to a harmless one, so that the mistakes below it show too.
             loop {
                 match sim::parse(&lines, &mut locals, &mut word) {
-                    Ok(mut lines) => {
-                        link_writes(&mut lines);
-                        tasks.push(Task { name, trigger, lines });
+                    Ok(mut parsed) => {
+                        link_writes(&mut parsed);
+                        for (line, text) in parsed.iter_mut().zip(written) {
+                            line.text.clone_from(text);
+                        }
+                        tasks.push(Task { name, trigger, lines: parsed });
                         break;
                     }
                     Err((line, error)) => {
