@@ -243,7 +243,7 @@ impl Reader<'_, '_> {
     /// A line of text with its place.
     fn line(&mut self, value: &Value<'_>) -> Option<Line> {
         let text = self.words(value)?;
-        let place = self.source.place(self.literal(value).start);
+        let place = self.source.place(self.source.inside(self.literal(value), 0));
         Some(Line { text, place })
     }
 

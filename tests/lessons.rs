@@ -1,0 +1,224 @@
+//! Every lesson is run and proven; the manual for authors is tested like code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockscope::judge::Testimony;
+use lockscope::lesson::{self, BASE, Block, Class, Index, Inline, Lesson, MarkKind};
+use lockscope::run::Run;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons")
+}
+
+fn manual() -> String {
+    fs::read_to_string(folder().join("README.md")).expect("the manual is there")
+}
+
+fn lessons() -> Vec<Lesson> {
+    let entries = fs::read_dir(folder()).expect("the folder is there").flatten();
+    let is_lesson =
+        |p: &PathBuf| p.extension().is_some_and(|e| e == "md") && !p.ends_with("README.md");
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_lesson).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    let read = |p: &PathBuf| match lesson::read(p) {
+        Ok(lesson) => lesson,
+        Err(error) => panic!("{}: {error:?}", p.display()),
+    };
+    paths.iter().map(read).collect()
+}
+
+fn race() -> Lesson {
+    lessons().into_iter().find(|l| l.id == "lease-expiration").expect("the race is there")
+}
+
+fn run(lesson: &Lesson, variant: &str) -> Run {
+    Run::of(lesson.compile(variant, &[]).expect("it compiled when it was read"))
+}
+
+#[test]
+fn every_assertion_of_every_lesson_holds_and_every_edit_finds_its_occasion() {
+    for lesson in lessons() {
+        let checked = lesson::check(&lesson);
+        assert_eq!(checked.failed, [], "{}", lesson.id);
+        assert_eq!(checked.notes, [], "{}", lesson.id);
+        assert!(lesson.variants.iter().all(|v| !v.expect.is_empty()), "{}", lesson.id);
+    }
+}
+
+#[test]
+fn the_base_of_a_lesson_does_harm_and_its_fix_does_not() {
+    for lesson in lessons() {
+        let verdict = |name| lesson.variant(name).map(|_| run(&lesson, name).judgement.verdict);
+        let bad = verdict(BASE).expect("every lesson has a base");
+        match lesson.class {
+            Class::Correctness => assert!(bad.harmed(), "{}", lesson.id),
+            Class::Efficiency => assert!(bad.duplicate_work > Some(0), "{}", lesson.id),
+        }
+        assert!(!verdict("fixed").is_some_and(|v| v.harmed()), "{}", lesson.id);
+    }
+}
+
+/// Learners stop at each beat, answer before they see, and recall at the end.
+#[test]
+fn every_lesson_has_its_beats_its_predictions_and_something_to_break() {
+    for lesson in lessons() {
+        assert!((6..=14).contains(&lesson.beats.len()), "{}", lesson.id);
+        assert!(lesson.beats.iter().filter(|b| b.variant == BASE).count() >= 6, "{}", lesson.id);
+        assert!((1..=3).contains(&lesson.predictions.len()), "{}", lesson.id);
+        assert_eq!(lesson.recall.len(), 2, "{}", lesson.id);
+        assert!(!lesson.faults.is_empty(), "{}", lesson.id);
+        for beat in &lesson.beats {
+            let words = count(&beat.blocks);
+            assert!((10..=90).contains(&words), "{} #{}: {words} words", lesson.id, beat.id);
+        }
+    }
+}
+
+fn count(blocks: &[Block]) -> usize {
+    let block = |b: &Block| match b {
+        Block::Paragraph(inlines) => inlines.iter().map(words).sum(),
+        Block::List(items) | Block::Steps(items) => items.iter().map(|i| count(i)).sum(),
+        Block::Quote(blocks) => count(blocks),
+        Block::Code(_) => 0,
+    };
+    blocks.iter().map(block).sum()
+}
+
+fn words(inline: &Inline) -> usize {
+    match inline {
+        Inline::Text(text) | Inline::Code(text) => text.split_whitespace().count(),
+        Inline::Emphasis(all) | Inline::Strong(all) | Inline::Link(_, all) => {
+            all.iter().map(words).sum()
+        }
+    }
+}
+
+#[test]
+fn a_lesson_says_nothing_of_a_wrong_answer_but_what_happened() {
+    for entry in fs::read_dir(folder()).expect("the folder is there").flatten() {
+        let text = fs::read_to_string(entry.path()).expect("a lesson is text").to_lowercase();
+        assert!(!text.contains("incorrect"), "{}", entry.path().display());
+    }
+}
+
+/// A client that keeps no deadline cannot tell the five causes apart, and neither can the resource.
+#[test]
+fn five_ways_to_be_late_give_the_resource_one_history() {
+    let race = race();
+    let history = |variant| -> Vec<_> {
+        let run = run(&race, variant);
+        let accepted = run.record.events.iter().filter_map(|e| match e.note()? {
+            Testimony::Accept(op, write, version, _) => {
+                Some((e.at, op.section.client, op.token, write.value, *version))
+            }
+            _ => None,
+        });
+        accepted.collect()
+    };
+    let base = history(BASE);
+    assert_eq!(base.len(), 2);
+    for variant in ["starved", "frozen", "partition", "delayed", "own-check"] {
+        assert_eq!(history(variant), base, "{variant}");
+    }
+}
+
+#[test]
+fn a_packed_lesson_is_the_same_lesson_and_holds_no_markup() {
+    for lesson in lessons() {
+        let packed = lesson::pack(&lesson);
+        let unpacked: Lesson = serde_json::from_str(&packed).expect("it is a lesson");
+        assert_eq!(lesson::pack(&unpacked), packed);
+        assert!(!packed.contains("</"), "{}", lesson.id);
+        for variant in &lesson.variants {
+            assert_eq!(run(&lesson, &variant.name).hash(), run(&unpacked, &variant.name).hash());
+        }
+    }
+}
+
+#[test]
+fn the_index_draws_the_run_that_happens() {
+    let text = lesson::index(&[race()]).expect("it compiles");
+    let index: Index = serde_json::from_str(&text).expect("it is an index");
+    let card = &index.lessons[0];
+    assert_eq!((card.id.as_str(), card.minutes), ("lease-expiration", 7));
+    let miniature = &card.miniature;
+    let [a, b] = miniature.lanes.as_slice() else { panic!("two clients") };
+    assert!(a.belief[0].1 > b.belief[0].1 && a.truth[0].1 < b.truth[0].0, "{miniature:?}");
+    assert_eq!(a.stopped.len(), 1);
+    let kinds: Vec<MarkKind> = miniature.marks.iter().map(|m| m.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            MarkKind::Grant,
+            MarkKind::Pause,
+            MarkKind::Expire,
+            MarkKind::Grant,
+            MarkKind::Accept,
+            MarkKind::Harm,
+            MarkKind::Harm,
+        ]
+    );
+    assert!(miniature.marks.is_sorted_by_key(|m| m.at));
+    assert!(miniature.marks.iter().all(|m| m.at <= 1000));
+}
+
+#[test]
+fn the_examples_of_the_manual_are_lessons_that_hold() {
+    let manual = manual();
+    let blocks: Vec<&str> = manual.split("````markdown\n").skip(1).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        let text = block.split("````").next().unwrap_or("");
+        let lesson = match lesson::parse(text) {
+            Ok(lesson) => lesson,
+            Err(errors) => panic!("{errors:?}"),
+        };
+        let checked = lesson::check(&lesson);
+        assert_eq!(checked.failed, [], "{}", lesson.id);
+        assert!(checked.passed > 5, "{}", lesson.id);
+    }
+}
+
+/// Who has only the manual and the schema can write a lesson.
+#[test]
+fn the_manual_names_everything_that_the_schema_lists() {
+    let manual = manual();
+    let schema: serde_json::Value = serde_json::from_str(&lesson::schema()).expect("it is JSON");
+    let named = |word: &str| {
+        let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '-';
+        manual.split(|c| !inside(c)).any(|w| w == word || w.trim_end_matches('.') == word)
+    };
+    let lists = [
+        ("settings", "key"),
+        ("event_kinds", "kind"),
+        ("verdict", "key"),
+        ("metrics", "key"),
+        ("outcomes", "outcome"),
+    ];
+    for (list, key) in lists {
+        for entry in schema[list].as_array().expect(list) {
+            let word = entry[key].as_str().expect("a word");
+            assert!(named(word), "{list}: {word}");
+        }
+    }
+    for system in schema["systems"].as_array().expect("systems") {
+        for setting in system["settings"].as_array().expect("settings") {
+            let word = setting["key"].as_str().expect("a word");
+            assert!(named(word), "{word}");
+        }
+    }
+    for list in ["program", "edits"] {
+        for entry in schema[list].as_array().expect(list) {
+            let form = entry["form"].as_str().expect("a form");
+            let word = form.split([' ', ':']).find(|w| !w.is_empty()).unwrap_or("");
+            assert!(word == "at" || named(word) || word == "#", "{list}: {form}");
+        }
+    }
+    for key in schema["front_matter"].as_array().expect("keys") {
+        let path = key["key"].as_str().expect("a key");
+        let word = path.rsplit('.').next().unwrap_or("").trim_end_matches("[]");
+        assert!(word == "ID" || word == "NAME" || named(word) || word == "lost", "{path}");
+    }
+}
