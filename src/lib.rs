@@ -6,6 +6,7 @@
 //! - [`judge`]: truth, promise, belief, effects; the verdict. It never knows which system it judges.
 //! - [`systems`]: lock services, client libraries, the protected resource.
 //! - [`run`]: scenario, edits, keyframes: from text to a judged [`run::Run`].
+//! - [`search`]: which change of a schedule makes the difference.
 //! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
@@ -20,6 +21,7 @@ pub mod judge;
 pub mod lesson;
 pub mod narrate;
 pub mod run;
+pub mod search;
 pub mod sim;
 pub mod systems;
 #[cfg(target_arch = "wasm32")]

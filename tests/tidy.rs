@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// The rooms from the bottom up: each may use those before it.
 const ROOMS: &[&str] =
-    &["sim", "judge", "systems", "run", "narrate", "diagram", "lesson", "ui", "cli"];
+    &["sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "ui", "cli"];
 /// Rooms whose results must be the same everywhere, byte for byte.
-const CORE: &[&str] = &["sim", "judge", "systems", "run"];
+const CORE: &[&str] = &["sim", "judge", "systems", "run", "search"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,0 +1,5 @@
+//! Searching among runs: which change of a schedule makes the difference.
+
+mod knife;
+
+pub use knife::{Compile, Edge, NoEdge, Swap, knife_edge};
