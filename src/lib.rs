@@ -10,7 +10,8 @@
 //! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
-//! - `ui` (wasm32 only): the page. `cli` (native only): the terminal.
+//! - [`ui`]: the page; its state and addresses are plain Rust, the rest is wasm32 only.
+//! - `cli` (native only): the terminal.
 //!
 //! Start reading at [`run::Run::of`], which is the whole flow in a page.
 
@@ -24,5 +25,4 @@ pub mod run;
 pub mod search;
 pub mod sim;
 pub mod systems;
-#[cfg(target_arch = "wasm32")]
 pub mod ui;

@@ -1,0 +1,264 @@
+//! Dialogs: breaking something, taking the run along, help. Each is the browser's own `dialog`, which
+//! keeps the focus inside, closes on Escape, and gives the focus back.
+
+use web_sys::{HtmlDialogElement, HtmlInputElement, MouseEvent};
+use yew::{
+    Callback, Children, Html, Properties, UseReducerDispatcher, component, html, use_effect_with,
+    use_node_ref, use_state_eq,
+};
+
+use super::draw::{Choice, Same};
+use super::page::Model;
+use super::state::{Action, Fault, State};
+use super::{platform, strings};
+use crate::diagram;
+use crate::narrate;
+use crate::run::NodeKind;
+use crate::sim::{Micros, ProcId};
+
+/// The longest fault that the field takes.
+const LONGEST: Micros = Micros::from_secs(600);
+
+#[derive(Properties, PartialEq)]
+pub struct DialogProps {
+    pub title: String,
+    pub on_close: Callback<()>,
+    #[prop_or_default]
+    pub class: &'static str,
+    pub children: Children,
+}
+
+/// A modal dialog that is open as long as it is drawn.
+#[component]
+pub fn Dialog(props: &DialogProps) -> Html {
+    let dialog = use_node_ref();
+    let opened = dialog.clone();
+    use_effect_with((), move |()| {
+        if let Some(dialog) = opened.cast::<HtmlDialogElement>() {
+            let _ = dialog.show_modal();
+        }
+        // Closed before it leaves the page, so that the focus goes back to its opener.
+        move || {
+            if let Some(dialog) = opened.cast::<HtmlDialogElement>() {
+                dialog.close();
+            }
+        }
+    });
+    let onclose = {
+        let on_close = props.on_close.clone();
+        Callback::from(move |_: yew::Event| on_close.emit(()))
+    };
+    let shut = dialog.clone();
+    let close = Callback::from(move |_: MouseEvent| {
+        if let Some(dialog) = shut.cast::<HtmlDialogElement>() {
+            dialog.close();
+        }
+    });
+    let own = dialog.clone();
+    let shut = dialog.clone();
+    // A press beside the dialog lands on the dialog element itself.
+    let onclick = Callback::from(move |event: MouseEvent| {
+        let beside = event.target().is_some()
+            && event.target().as_ref() == own.get().as_deref().map(AsRef::as_ref);
+        if let (true, Some(dialog)) = (beside, shut.cast::<HtmlDialogElement>()) {
+            dialog.close();
+        }
+    });
+    html! {
+        <dialog ref={dialog} class={props.class} aria-labelledby="dialog-title" {onclose} {onclick}>
+            <div class="sheet">
+                <div class="panel-head">
+                    <h2 id="dialog-title">{ &props.title }</h2>
+                    <button type="button" class="link" onclick={close}>{ strings::CLOSE }</button>
+                </div>
+                { for props.children.iter() }
+            </div>
+        </dialog>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub struct BreakProps {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+    pub node: ProcId,
+    pub on_close: Callback<()>,
+}
+
+/// What can be done to a process at the play head.
+#[component]
+pub fn Break(props: &BreakProps) -> Html {
+    let state = &props.state;
+    let node = use_state_eq(|| props.node);
+    let length = use_node_ref();
+    let wrong = use_state_eq(|| false);
+    let nodes = state.nodes();
+    let peers: Vec<_> = nodes.iter().filter(|n| n.0 != *node).cloned().collect();
+    let peer = use_state_eq(|| ProcId(u16::MAX));
+    let peer_now = peers
+        .iter()
+        .find(|p| p.0 == *peer)
+        .or_else(|| peers.iter().find(|p| p.2 == NodeKind::Service).or_else(|| peers.first()));
+    let peer_now = peer_now.map(|p| p.0);
+    let world = state.show.world(state.head);
+    let down = world.is_down(*node);
+    let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
+    let severed = peer_now.is_some_and(|p| world.is_cut(*node, p));
+
+    let act = |word: String, able: bool, fault: Box<dyn Fn(Micros) -> Fault>| {
+        let (to, length, wrong) = (props.to.clone(), length.clone(), wrong.setter());
+        let on_close = props.on_close.clone();
+        let onclick = Callback::from(move |_: MouseEvent| {
+            match length.cast::<HtmlInputElement>().and_then(|f| span(&f.value())) {
+                Some(span) => {
+                    to.dispatch(Action::Break(fault(span)));
+                    on_close.emit(());
+                }
+                None => wrong.set(true),
+            }
+        });
+        html! { <button type="button" class="plain" disabled={!able} {onclick}>{ word }</button> }
+    };
+    let me = *node;
+    let at = narrate::moment(state.moment());
+    html! {
+        <Dialog title={strings::break_at(&at)} on_close={props.on_close.clone()} class="break-dialog">
+            <div class="row">
+                { choose(strings::WHICH, &nodes, me, node.setter()) }
+                <label class="stack">
+                    { strings::LENGTH }
+                    <input type="number" ref={length.clone()} min="0.001" max="600" step="any" value="12" inputmode="decimal" />
+                </label>
+            </div>
+            <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
+            <div class="acts">
+                { act(strings::PAUSE_NOW.into(), !down, Box::new(move |d| Fault::Pause(me, d))) }
+                if client {
+                    { act(strings::PAUSE_BEFORE_WRITE.into(), state.next_write(me).is_some() && !down,
+                        Box::new(move |d| Fault::PauseBeforeWrite(me, d))) }
+                }
+                if down {
+                    { act(strings::RESTART.into(), true, Box::new(move |_| Fault::Restart(me))) }
+                } else {
+                    { act(strings::CRASH.into(), true, Box::new(move |_| Fault::Crash(me))) }
+                }
+            </div>
+            if let Some(other) = peer_now {
+                <div class="row">
+                    { choose(strings::WAY_TO, &peers, other, peer.setter()) }
+                    if severed {
+                        { act(strings::HEAL.into(), true, Box::new(move |_| Fault::Heal(me, other))) }
+                    } else {
+                        { act(strings::CUT.into(), true, Box::new(move |d| Fault::Cut(me, other, d))) }
+                    }
+                </div>
+            }
+            <p class="quiet">{ strings::PAST_STAYS }</p>
+        </Dialog>
+    }
+}
+
+fn choose(
+    label: &'static str,
+    nodes: &[(ProcId, String, NodeKind)],
+    chosen: ProcId,
+    setter: yew::UseStateSetter<ProcId>,
+) -> Html {
+    let on_choice = Callback::from(move |value: String| {
+        if let Ok(number) = value.parse() {
+            setter.set(ProcId(number));
+        }
+    });
+    let options: Vec<_> = nodes.iter().map(|n| (n.0.0.to_string(), n.1.clone())).collect();
+    let value = chosen.0.to_string();
+    html! { <Choice class="stack" {label} {options} {value} {on_choice} /> }
+}
+
+/// Reads seconds as people type them.
+fn span(text: &str) -> Option<Micros> {
+    let span = Micros::parse(&format!("{}s", text.trim()))?;
+    (Micros::ZERO < span && span <= LONGEST).then_some(span)
+}
+
+#[derive(Properties, PartialEq)]
+pub struct TakeProps {
+    pub state: Same<State>,
+    pub on_close: Callback<()>,
+}
+
+/// The run as a link, a picture, data and a report.
+#[component]
+pub fn Take(props: &TakeProps) -> Html {
+    let state = &props.state;
+    let told = use_state_eq(String::new);
+    // What could not be copied, for the reader's own hands.
+    let left = use_state_eq(|| None::<String>);
+    let copy = |word: &'static str, text: Box<dyn Fn(&State) -> String>| {
+        let (state, told, left) = (state.clone(), told.setter(), left.setter());
+        let onclick = Callback::from(move |_: MouseEvent| {
+            let (text, told, left) = (text(&state), told.clone(), left.clone());
+            wasm_bindgen_futures::spawn_local(async move {
+                if platform::copy(text.clone()).await {
+                    told.set(strings::COPIED.into());
+                    left.set(None);
+                } else {
+                    told.set(strings::NOT_COPIED.into());
+                    left.set(Some(text));
+                }
+            });
+        });
+        html! { <button type="button" class="plain" {onclick}>{ word }</button> }
+    };
+    let save = |word: &'static str,
+                ending: &'static str,
+                kind: &'static str,
+                text: fn(&State) -> String| {
+        let (state, told) = (state.clone(), told.setter());
+        let onclick = Callback::from(move |_: MouseEvent| {
+            let name = format!("lockscope-{}.{ending}", state.lesson.id);
+            if platform::save(&name, kind, &text(&state)) {
+                told.set(strings::saved_as(&name));
+            }
+        });
+        html! { <button type="button" class="plain" {onclick}>{ word }</button> }
+    };
+    html! {
+        <Dialog title={strings::TAKE} on_close={props.on_close.clone()}>
+            <div class="acts column">
+                { copy(strings::COPY_LINK, Box::new(|_| platform::address())) }
+                { copy(strings::COPY_MERMAID, Box::new(|s| narrate::mermaid(&s.show.run))) }
+                { save(strings::SAVE_SVG, "svg", "image/svg+xml", |s| diagram::svg(&s.show.run, &s.show.picture)) }
+                { save(strings::SAVE_JSON, "json", "application/json", |s| format!("{:#}\n", narrate::json(&s.show.run))) }
+                { save(strings::SAVE_MARKDOWN, "md", "text/markdown", |s| narrate::markdown(&s.show.run)) }
+            </div>
+            <p role="status" class="quiet">{ &*told }</p>
+            if let Some(text) = &*left {
+                <textarea readonly=true rows="6" aria-label={strings::TAKE} value={text.clone()} />
+            }
+        </Dialog>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub struct HelpProps {
+    pub on_close: Callback<()>,
+}
+
+/// The keys, and how to read the picture.
+#[component]
+pub fn Help(props: &HelpProps) -> Html {
+    let list = |pairs: &'static [(&'static str, &'static str)]| {
+        let items = pairs.iter().map(|(what, words)| {
+            html! { <div key={*what}><dt>{ *what }</dt><dd>{ *words }</dd></div> }
+        });
+        html! { <dl class="pairs">{ for items }</dl> }
+    };
+    html! {
+        <Dialog title={strings::HELP} on_close={props.on_close.clone()} class="help">
+            <p>{ strings::KEYS_NOTE }</p>
+            { list(strings::KEYS) }
+            <h3>{ strings::HOW_TO_READ }</h3>
+            { list(strings::LEGEND) }
+        </Dialog>
+    }
+}

@@ -1,0 +1,177 @@
+//! The right of the page: what each one knows, a client's program, what happened.
+
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use_state_eq};
+
+use super::draw::Same;
+use super::page::Model;
+use super::state::{Action, Size, State};
+use super::strings;
+use crate::narrate;
+use crate::run::{NodeKind, Run};
+use crate::sim::{EventId, TaskState};
+
+/// How many sentences are drawn at once.
+const PAGE: usize = 150;
+
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+}
+
+/// Three small tables, one a node, with what the last step changed marked in words.
+#[component]
+pub fn Knowledge(props: &Props) -> Html {
+    let state = &props.state;
+    let (show, head) = (&state.show, state.head);
+    let now = narrate::knows(&show.run, &show.world(head));
+    let before = show.stepped(head, Size::Event, false);
+    let then = narrate::knows(&show.run, &show.world(before));
+    let tables = now.iter().enumerate().map(|(i, knows)| {
+        let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
+        let rows = knows.lines.iter().enumerate().map(|(row, (what, value))| {
+            let changed = !old.iter().any(|(w, v)| w == what && v == value);
+            html! {
+                <tr key={row}>
+                    <th scope="row">{ what }</th>
+                    <td>
+                        { value }
+                        if changed {
+                            <span class="changed">{ " ▲" }<span class="aloud">{ " changed" }</span></span>
+                        }
+                    </td>
+                </tr>
+            }
+        });
+        html! {
+            <table class="knows" key={knows.node.0}>
+                <caption>{ &knows.title }</caption>
+                <tbody>{ for rows }</tbody>
+            </table>
+        }
+    });
+    html! {
+        <section class="panel" aria-labelledby="knows-title">
+            <h2 id="knows-title">{ strings::KNOWS }</h2>
+            <div>{ for tables }</div>
+        </section>
+    }
+}
+
+/// A client's program, line by line, with the line that it is at.
+#[component]
+pub fn Program(props: &Props) -> Html {
+    let state = &props.state;
+    let clients: Vec<_> = state.nodes().into_iter().filter(|n| n.2 == NodeKind::Client).collect();
+    let chosen = clients.iter().find(|c| c.0 == state.program).or_else(|| clients.first());
+    let Some((client, label, _)) = chosen.cloned() else { return html! {} };
+    let world = state.show.world(state.head);
+    let place = usize::from(client.0);
+    let names = state.show.run.names();
+    let programs = names.programs.get(place).map(Vec::as_slice).unwrap_or_default();
+    let tasks = names.tasks.get(place).map(Vec::as_slice).unwrap_or_default();
+    let lists = programs.iter().enumerate().map(|(task, lines)| {
+        let at = world.task(client, task);
+        let runs = at.as_ref().is_some_and(|(s, _)| !matches!(s, TaskState::Idle | TaskState::Ended));
+        let down = world.is_down(client);
+        let here = at.map(|(_, pc)| pc).filter(|_| runs && !down && state.head.event.is_some());
+        let items = lines.iter().enumerate().map(|(i, line)| {
+            let current = here == Some(i);
+            html! {
+                <li key={i} class={current.then_some("current")} aria-current={current.then_some("step")}>
+                    <code>{ line }</code>
+                </li>
+            }
+        });
+        let title = tasks.get(task).cloned().unwrap_or_default();
+        html! {
+            <div key={task}>
+                if programs.len() > 1 { <h3>{ title }</h3> }
+                <ol class="program">{ for items }</ol>
+            </div>
+        }
+    });
+    let choose = clients.iter().map(|(node, name, _)| {
+        let (to, node) = (props.to.clone(), *node);
+        let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
+        let pressed = (node == client).to_string();
+        html! { <button type="button" key={node.0} aria-pressed={pressed} {onclick}>{ name }</button> }
+    });
+    html! {
+        <section class="panel" aria-labelledby="program-title">
+            <div class="panel-head">
+                <h2 id="program-title">{ strings::program_of(&label) }</h2>
+                <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
+            </div>
+            <div>{ for lists }</div>
+        </section>
+    }
+}
+
+/// What happened so far, one sentence an event, each a way to go there.
+#[component]
+pub fn Log(props: &Props) -> Html {
+    let state = &props.state;
+    let decisions = use_state_eq(|| false);
+    let pages = use_state_eq(|| 1_usize);
+    let list = if *decisions { &state.show.decisions } else { &state.show.stops };
+    let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
+    let first = past.saturating_sub(PAGE * *pages);
+    let entries: Vec<u32> = list.get(first..past).map(<[u32]>::to_vec).unwrap_or_default();
+    let filter = |only: bool, word: &'static str| {
+        let setter = decisions.setter();
+        let onclick = Callback::from(move |_| setter.set(only));
+        let pressed = (*decisions == only).to_string();
+        html! { <button type="button" key={word} aria-pressed={pressed} {onclick}>{ word }</button> }
+    };
+    let more = {
+        let pages = pages.clone();
+        Callback::from(move |_| pages.set(*pages + 1))
+    };
+    let run = Same(state.show.run.clone());
+    let newest = entries.last().copied();
+    let items = entries.into_iter().map(|event| {
+        html! {
+            <Entry key={event} run={run.clone()} {event} current={newest == Some(event)} to={props.to.clone()} />
+        }
+    });
+    html! {
+        <section class="panel log" aria-labelledby="log-title">
+            <div class="panel-head">
+                <h2 id="log-title">{ strings::HAPPENED }</h2>
+                <div class="segments small" role="group" aria-label={strings::SHOW}>
+                    { filter(false, strings::ALL) }
+                    { filter(true, strings::DECISIONS) }
+                </div>
+            </div>
+            if past == 0 { <p class="quiet">{ strings::NOTHING_YET }</p> }
+            if first > 0 {
+                <button type="button" class="link" onclick={more}>{ strings::EARLIER }</button>
+            }
+            <div class="log-scroll"><ol class="entries">{ for items }</ol></div>
+        </section>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct EntryProps {
+    run: Same<Run>,
+    event: u32,
+    current: bool,
+    to: UseReducerDispatcher<Model>,
+}
+
+#[component]
+fn Entry(props: &EntryProps) -> Html {
+    let (to, event) = (props.to.clone(), props.event);
+    let onclick = Callback::from(move |_| to.dispatch(Action::GoTo(Some(event))));
+    let at = props.run.record.events.get(event as usize).map(|e| e.at).unwrap_or_default();
+    html! {
+        <li aria-current={props.current.then_some("step")}>
+            <button type="button" {onclick}>
+                <span class="time">{ narrate::moment(at) }</span>{ " " }
+                <span>{ narrate::sentence(&props.run, EventId(event)) }</span>
+            </button>
+        </li>
+    }
+}

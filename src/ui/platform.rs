@@ -1,0 +1,229 @@
+//! Every contact with the browser but the animation: storage, clipboard, files, address, media queries.
+
+use js_sys::Array;
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    Blob, BlobPropertyBag, Document, Element, HtmlAnchorElement, HtmlElement, MediaQueryList,
+    ResizeObserver, Response, Window,
+};
+use yew::{NodeRef, hook, use_effect_with, use_state_eq};
+
+/// The window; there is none only where no page is.
+pub fn window() -> Option<Window> {
+    web_sys::window()
+}
+
+fn document() -> Option<Document> {
+    window()?.document()
+}
+
+/// The address's fragment, with its `#`.
+pub fn hash() -> String {
+    window().and_then(|w| w.location().hash().ok()).unwrap_or_default()
+}
+
+/// The whole address.
+pub fn address() -> String {
+    window().and_then(|w| w.location().href().ok()).unwrap_or_default()
+}
+
+/// Changes the fragment without a new entry in the history.
+pub fn replace_hash(hash: &str) {
+    // A browser may refuse when it happens too often; the next change carries the same.
+    let history = window().and_then(|w| w.history().ok());
+    if let Some(history) = history {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
+    }
+}
+
+/// Sets the title of the tab.
+pub fn set_title(title: &str) {
+    if let Some(document) = document() {
+        document.set_title(title);
+    }
+}
+
+/// Reads a value that this page keeps in the browser; nothing where that is forbidden.
+pub fn stored(key: &str) -> Option<String> {
+    window()?.local_storage().ok()??.get_item(key).ok()?
+}
+
+/// Keeps a value; a browser that forbids it loses it with the tab.
+pub fn store(key: &str, value: &str) {
+    let storage = window().and_then(|w| w.local_storage().ok().flatten());
+    if let Some(storage) = storage {
+        let _ = storage.set_item(key, value);
+    }
+}
+
+/// Chooses the colours: `light`, `dark`, or what the system says.
+pub fn set_theme(theme: &str) {
+    if let Some(root) = document().and_then(|d| d.document_element()) {
+        let _ = root.set_attribute("data-theme", theme);
+    }
+}
+
+/// Fetches a text file that lies beside the page.
+///
+/// # Errors
+/// Why not, in a few words.
+pub async fn fetch_text(path: &str) -> Result<String, String> {
+    let window = window().ok_or("there is no window")?;
+    let given = JsFuture::from(window.fetch_with_str(path)).await;
+    let response: Response =
+        given.and_then(JsCast::dyn_into).map_err(|_| "no answer from the server".to_string())?;
+    if !response.ok() {
+        return Err(format!("the server answers {}", response.status()));
+    }
+    let broken = || "the answer broke off".to_string();
+    let text = JsFuture::from(response.text().map_err(|_| broken())?).await;
+    text.ok().and_then(|t| t.as_string()).ok_or_else(broken)
+}
+
+/// Puts text on the clipboard; whether it worked.
+pub async fn copy(text: String) -> bool {
+    let Some(window) = window() else { return false };
+    // Without a secure context there is no clipboard, whatever the types say.
+    let clipboard = js_sys::Reflect::get(&window.navigator(), &"clipboard".into());
+    if clipboard.is_ok_and(|c| c.is_undefined()) {
+        return false;
+    }
+    JsFuture::from(window.navigator().clipboard().write_text(&text)).await.is_ok()
+}
+
+/// Offers text as a file to save; whether that was possible.
+pub fn save(name: &str, kind: &str, text: &str) -> bool {
+    let Some(document) = document() else { return false };
+    let parts = Array::of1(&JsValue::from_str(text));
+    let options = BlobPropertyBag::new();
+    options.set_type(kind);
+    let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) else { return false };
+    let Ok(url) = web_sys::Url::create_object_url_with_blob(&blob) else { return false };
+    let anchor: Option<HtmlAnchorElement> =
+        document.create_element("a").ok().and_then(|a| a.dyn_into().ok());
+    if let Some(anchor) = &anchor {
+        anchor.set_href(&url);
+        anchor.set_download(name);
+        anchor.click();
+    }
+    let _ = web_sys::Url::revoke_object_url(&url);
+    anchor.is_some()
+}
+
+fn media(query: &str) -> Option<MediaQueryList> {
+    window()?.match_media(query).ok()?
+}
+
+/// Whether the reader asked for less motion.
+pub fn reduced_motion() -> bool {
+    media("(prefers-reduced-motion: reduce)").is_some_and(|m| m.matches())
+}
+
+/// Calls a function at every event of that name until dropped.
+pub struct Listener {
+    target: web_sys::EventTarget,
+    name: &'static str,
+    closure: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Listener {
+    /// Listens.
+    pub fn new(
+        target: &web_sys::EventTarget,
+        name: &'static str,
+        call: impl FnMut(web_sys::Event) + 'static,
+    ) -> Listener {
+        let closure = Closure::<dyn FnMut(web_sys::Event)>::new(call);
+        let _ = target.add_event_listener_with_callback(name, closure.as_ref().unchecked_ref());
+        Listener { target: target.clone(), name, closure }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let call = self.closure.as_ref().unchecked_ref();
+        let _ = self.target.remove_event_listener_with_callback(self.name, call);
+    }
+}
+
+/// Whether a media query matches, now and after every change.
+#[hook]
+pub fn use_media(query: &'static str) -> bool {
+    let matches = use_state_eq(|| media(query).is_some_and(|m| m.matches()));
+    let setter = matches.setter();
+    use_effect_with((), move |()| {
+        let list = media(query);
+        let listener = list.map(|list| {
+            let now = list.clone();
+            Listener::new(&list, "change", move |_| setter.set(now.matches()))
+        });
+        move || drop(listener)
+    });
+    *matches
+}
+
+/// The width of an element in whole pixels, now and after every change; 0 before it is drawn.
+#[hook]
+pub fn use_width(node: &NodeRef) -> i32 {
+    let width = use_state_eq(|| 0);
+    let setter = width.setter();
+    let node = node.clone();
+    use_effect_with((), move |()| {
+        let element = node.cast::<HtmlElement>();
+        let measured = element.clone();
+        let closure = Closure::<dyn FnMut()>::new(move || {
+            if let Some(element) = &measured {
+                setter.set(element.client_width());
+            }
+        });
+        let observer = ResizeObserver::new(closure.as_ref().unchecked_ref()).ok();
+        if let (Some(observer), Some(element)) = (&observer, &element) {
+            observer.observe(element);
+        }
+        move || {
+            if let Some(observer) = observer {
+                observer.disconnect();
+            }
+            drop(closure);
+        }
+    });
+    *width
+}
+
+/// Whether keys typed at this element belong to it, and not to the player.
+pub fn takes_keys(target: Option<web_sys::EventTarget>) -> bool {
+    inside(
+        target,
+        "input, select, textarea, button, a, summary, dialog, [role=tab], [contenteditable]",
+    )
+}
+
+/// Puts the focus on the element with this id.
+pub fn focus(id: &str) {
+    let element = document().and_then(|d| d.get_element_by_id(id));
+    if let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
+fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {
+    let element = target.and_then(|t| t.dyn_into::<Element>().ok());
+    element.is_some_and(|e| e.closest(selector).ok().flatten().is_some())
+}
+
+/// Whether an event comes from the player: the stage or the transport.
+pub fn in_player(target: Option<web_sys::EventTarget>) -> bool {
+    inside(target, ".stage, .transport")
+}
+
+/// Whether an event comes from a dialog.
+pub fn in_dialog(target: Option<web_sys::EventTarget>) -> bool {
+    inside(target, "dialog")
+}
+
+/// Whether an event comes from a field that has an undo of its own.
+pub fn is_text_field(target: Option<web_sys::EventTarget>) -> bool {
+    inside(target, "input[type=text], input[type=number], textarea")
+}

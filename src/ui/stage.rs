@@ -1,0 +1,201 @@
+//! The stage: the picture of the run. A still layer that playing never touches, a layer of signs that
+//! appear one by one, and a moving layer that only the player writes to.
+
+use web_sys::{HtmlElement, MouseEvent};
+use yew::virtual_dom::{Key, VNode};
+use yew::{
+    Callback, Html, Properties, UseReducerDispatcher, component, html, use_effect_with, use_memo,
+    use_state_eq,
+};
+
+use super::draw::{Same, node, nodes};
+use super::page::Model;
+use super::platform::use_width;
+use super::player::Nodes;
+use super::state::{Action, State};
+use super::strings;
+use crate::diagram::{Mark, Picture, defs, header, paths};
+use crate::narrate;
+use crate::sim::{Micros, ProcId};
+
+/// The picture is drawn in stretches of this height, a few around what is in sight.
+const STRETCH: i32 = 600;
+
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+    pub nodes: Nodes,
+    pub on_break: Callback<ProcId>,
+}
+
+#[component]
+pub fn Stage(props: &Props) -> Html {
+    let (state, parts) = (&props.state, &props.nodes);
+    let width = use_width(&parts.scroll);
+    let to = props.to.clone();
+    use_effect_with(width, move |width| {
+        if *width > 0 {
+            to.dispatch(Action::Width(*width));
+        }
+    });
+    // Which stretch is at the top of what is in sight.
+    let stretch = use_state_eq(|| 0);
+    let setter = stretch.setter();
+    let onscroll = Callback::from(move |event: yew::Event| {
+        use wasm_bindgen::JsCast;
+        if let Some(element) = event.target().and_then(|t| t.dyn_into::<HtmlElement>().ok()) {
+            setter.set(element.scroll_top() / STRETCH);
+        }
+    });
+    let picture = Same(state.show.picture.clone());
+    let size = (picture.width, picture.height, picture.header_height);
+    let (all, step) = (state.show.stops.len(), state.show.step(state.head));
+    let name = strings::diagram_name(step, all);
+    let hash = format!("{:016x}", state.show.run.hash());
+    let at = state.head.at;
+    let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
+    let box_style = format!("width:{}px", size.0);
+    html! {
+        <section class="stage" aria-label={strings::NO_DIAGRAM_NAME} data-run-hash={hash} data-step={step.to_string()}>
+            <div class="stage-scroll" id="stage" ref={parts.scroll.clone()} tabindex="0" role="group"
+                aria-label={strings::NO_DIAGRAM_NAME} {onscroll}>
+                <div class="stage-head" style={box_style.clone()}>
+                    <Headers picture={picture.clone()} {at} on_break={props.on_break.clone()} />
+                </div>
+                <svg class="picture" role="img" aria-label={name} viewBox={bounds} style={box_style}
+                    width={size.0.to_string()} height={(size.1 - size.2).to_string()}>
+                    { node(&defs()) }
+                    <clipPath id="past">
+                        <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
+                    </clipPath>
+                    <StillLayer picture={picture.clone()} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
+                    <SignLayer picture={picture.clone()} {at} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
+                    <MovingLayer {picture} nodes={parts.clone()} />
+                </svg>
+            </div>
+        </section>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct HeadersProps {
+    picture: Same<Picture>,
+    at: Micros,
+    on_break: Callback<ProcId>,
+}
+
+/// The names above the lanes, each under a button: what is a picture to some is a menu to all.
+#[component]
+fn Headers(props: &HeadersProps) -> Html {
+    let picture = &props.picture;
+    let buttons = picture.lanes.iter().map(|lane| {
+        let area = lane.header;
+        let style = format!(
+            "left:{}px;top:{}px;width:{}px;height:{}px",
+            area.left,
+            area.top,
+            area.right - area.left,
+            area.bottom - area.top
+        );
+        let (on_break, node) = (props.on_break.clone(), lane.node);
+        let onclick = Callback::from(move |_: MouseEvent| on_break.emit(node));
+        let label = format!("{}, {}", strings::break_node(&lane.label), lane.saying(props.at));
+        html! {
+            <button type="button" key={lane.node.0} class="lane" {style} {onclick}
+                aria-haspopup="dialog" aria-label={label} />
+        }
+    });
+    html! {
+        <>
+            <svg aria-hidden="true" width={picture.width.to_string()} height={picture.header_height.to_string()}
+                viewBox={format!("0 0 {} {}", picture.width, picture.header_height)}>
+                { nodes(&header(picture, props.at)) }
+            </svg>
+            <>{ for buttons }</>
+        </>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct LayerProps {
+    picture: Same<Picture>,
+    #[prop_or_default]
+    at: Micros,
+    top: i32,
+    bottom: i32,
+}
+
+fn drawn(mark: &Mark, index: usize) -> VNode {
+    let mut group = yew::virtual_dom::VTag::new("g");
+    group.key = Some(Key::from(index));
+    group.add_attribute("data-event", mark.event.0.to_string());
+    group.add_children(paths(&mark.shape, mark.role).iter().map(|p| node(&p.element())));
+    group.into()
+}
+
+fn within(
+    picture: &Picture,
+    top: i32,
+    bottom: i32,
+    grows: bool,
+) -> impl Iterator<Item = (usize, &Mark)> {
+    let marks = picture.marks.iter().enumerate();
+    marks.filter(move |(_, m)| {
+        m.grows() == grows && m.bounds.bottom >= top && m.bounds.top <= bottom
+    })
+}
+
+/// What grows while time passes: all of it is drawn, and one rectangle hides the future.
+#[component]
+fn StillLayer(props: &LayerProps) -> Html {
+    let marks = within(&props.picture, props.top, props.bottom, true).map(|(i, m)| drawn(m, i));
+    html! { <g clip-path="url(#past)">{ for marks }</g> }
+}
+
+/// What appears whole: signs and words. It is rendered when an event is reached, not in between.
+#[component]
+fn SignLayer(props: &LayerProps) -> Html {
+    let picture = props.picture.clone();
+    let made = use_memo((picture, props.top, props.bottom), |(picture, top, bottom)| {
+        within(picture, *top, *bottom, false)
+            .map(|(i, m)| (m.from, drawn(m, i)))
+            .collect::<Vec<_>>()
+    });
+    let shown = made.iter().filter(|(from, _)| *from <= props.at).map(|(_, node)| node.clone());
+    html! { <g>{ for shown }</g> }
+}
+
+#[derive(Properties, PartialEq)]
+struct MovingProps {
+    picture: Same<Picture>,
+    nodes: Nodes,
+}
+
+/// The play head and the messages on their way. Its attributes change only through the player.
+#[component]
+fn MovingLayer(props: &MovingProps) -> Html {
+    let width = props.picture.width;
+    let dots = props.nodes.dots.iter().enumerate().map(|(i, dot)| {
+        html! { <g key={i} ref={dot.clone()} class="dot" visibility="hidden"><circle r="5" /></g> }
+    });
+    html! {
+        <g aria-hidden="true">
+            <g ref={props.nodes.head.clone()} class="now">
+                <path d={format!("M0 0H{}", width - 60)} />
+                <rect x={(width - 66).to_string()} y="-10" width="64" height="20" rx="4" />
+                <text x={(width - 34).to_string()} y="4" text-anchor="middle" ref={props.nodes.label.clone()}></text>
+            </g>
+            <g>{ for dots }</g>
+        </g>
+    }
+}
+
+/// The sentence of the last event, as a caption where there is little room.
+pub fn caption(state: &State) -> Html {
+    let words = match state.head.event {
+        Some(event) => narrate::sentence(&state.show.run, crate::sim::EventId(event)),
+        None => strings::AT_START.to_string(),
+    };
+    html! { <p class="caption">{ words }</p> }
+}

@@ -1,0 +1,765 @@
+//! What the page shows and what changes it: one reducer, free of anything that only a browser has.
+
+use std::rc::Rc;
+
+use crate::diagram::{self, Layout, Picture};
+use crate::lesson::{Claim, Lesson, anchor};
+use crate::narrate;
+use crate::run::kind::{self, Weight};
+use crate::run::{self, Action as Deed, Edit, NodeKind, Run, Ways, When};
+use crate::sim::{EventId, Micros, ProcId, World};
+use crate::systems::{Locks, Registry};
+
+use super::strings;
+
+/// How many steps back the undo list goes.
+pub const MOST_UNDO: usize = 50;
+/// The speeds of playing, in quarters.
+pub const SPEEDS: [u32; 5] = [1, 2, 4, 8, 16];
+/// The narrowest stage; below that it scrolls sideways in its own box.
+const LEAST_WIDTH: i32 = 520;
+
+/// How far one step goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// To the next piece of the story.
+    Beat,
+    /// To the next thing that happens.
+    Event,
+    /// To the next thing that decides something.
+    Decision,
+}
+
+/// Where in a run the learner is: everything up to `event` has happened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Head {
+    /// The last event that has happened; none at the very start.
+    pub event: Option<u32>,
+    /// The moment; not before that event, and before the next one.
+    pub at: Micros,
+}
+
+/// A run with all that is derived from it for showing.
+#[derive(Clone, Debug)]
+pub struct Show {
+    /// The run.
+    pub run: Rc<Run>,
+    /// Its picture.
+    pub picture: Rc<Picture>,
+    /// Events that a step stops at.
+    pub stops: Vec<u32>,
+    /// Those of them that decide something.
+    pub decisions: Vec<u32>,
+    /// Where each beat of the lesson stands in this run, or why it does not.
+    pub beats: Vec<Result<u32, String>>,
+    /// The beats that belong to this run, by the order of their events.
+    pub story: Vec<usize>,
+    /// Where each prediction is asked and where it is answered, where it belongs to this run.
+    pub questions: Vec<Option<(u32, u32)>>,
+    /// The index of the lesson's variant whose words this run comes nearest to.
+    pub variant: usize,
+    /// The verdict in one sentence.
+    pub headline: narrate::Headline,
+    /// From this event on the verdict gives nothing away.
+    pub decided: u32,
+}
+
+/// An earlier or undone state of the edits.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    variant: usize,
+    edits: Vec<String>,
+    head: Head,
+}
+
+/// What a learner said to a prediction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Said {
+    /// The index of the answer.
+    pub answer: usize,
+    /// How sure, in per cent.
+    pub sure: u32,
+}
+
+/// Where in a lesson a link leads.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Place {
+    /// The variant by name, where it is not the first.
+    pub variant: Option<String>,
+    /// All edits, where they are not the variant's own.
+    pub edits: Option<Vec<String>>,
+    /// The last event that has happened.
+    pub event: Option<u32>,
+}
+
+/// Everything about an open lesson.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The lesson.
+    pub lesson: Rc<Lesson>,
+    /// The lesson's variant that the learner started from: it says which clients there are.
+    pub variant: usize,
+    /// All edits of the run on screen, the variant's own first.
+    pub edits: Vec<String>,
+    /// The runs that the beats were written for, by variant; none for a variant without beats.
+    pub written: Rc<Vec<Option<Rc<Run>>>>,
+    /// The run on screen.
+    pub show: Rc<Show>,
+    /// Where in it the learner is.
+    pub head: Head,
+    /// Counts the changes of `head` that did not come from playing.
+    pub jumps: u32,
+    /// Time is passing.
+    pub playing: bool,
+    /// How far a step of the buttons goes.
+    pub size: Size,
+    /// How fast, in quarters.
+    pub speed: u32,
+    /// A beat that the learner turned to although this run does not reach it.
+    pub turned: Option<usize>,
+    /// What was said to each prediction.
+    pub said: Vec<Option<Said>>,
+    /// Whose program is shown.
+    pub program: ProcId,
+    /// The edit that could not be read, and why.
+    pub wrong: Option<(String, String)>,
+    /// What undo brings back, the latest last.
+    pub past: Vec<Branch>,
+    /// What redo brings back, the latest last.
+    pub future: Vec<Branch>,
+    /// What a screen reader is told; the number tells two equal sentences apart.
+    pub spoken: (u32, String),
+}
+
+/// What a learner does to the run at the play head.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A process stops for that long.
+    Pause(ProcId, Micros),
+    /// A client stops for that long just before its next write.
+    PauseBeforeWrite(ProcId, Micros),
+    /// A process dies.
+    Crash(ProcId),
+    /// A dead process starts again.
+    Restart(ProcId),
+    /// The way between two is cut for that long.
+    Cut(ProcId, ProcId, Micros),
+    /// It is whole again.
+    Heal(ProcId, ProcId),
+}
+
+/// Everything that can happen to a [`State`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Action {
+    Width(i32),
+    Play,
+    Pause,
+    /// Playing passed this event.
+    Reached(u32),
+    /// Playing came to something that it stops at.
+    Arrived(u32),
+    /// Playing ended here, between two events.
+    Rested(Micros),
+    Seek(Micros),
+    GoTo(Option<u32>),
+    Step(Size, bool),
+    Start,
+    End,
+    Beat(usize),
+    Size(Size),
+    Speed(u32),
+    Program(ProcId),
+    Defend(usize),
+    Break(Fault),
+    Add(String),
+    Remove(usize),
+    Variant(usize),
+    Undo,
+    Redo,
+    Commit(usize, Said),
+    /// Says where things stand.
+    Tell,
+    /// Says these words.
+    Announce(String),
+}
+
+impl Show {
+    /// Runs a variant of a lesson with these edits and prepares what is shown of it.
+    ///
+    /// # Errors
+    /// What is wrong with the lesson or an edit, the latter with its index.
+    pub fn of(
+        lesson: &Lesson,
+        variant: usize,
+        edits: &[String],
+        written: &[Option<Rc<Run>>],
+        width: i32,
+    ) -> Result<Show, (usize, String)> {
+        let run = Rc::new(simulated(lesson, variant, edits)?);
+        let picture = Rc::new(picture(&run, width));
+        let events = || run.record.events.iter().enumerate().map(|(i, e)| (i as u32, e));
+        let heavier = |least: Weight| {
+            events().filter(|(_, e)| kind::weight(e) >= least).map(|(i, _)| i).collect::<Vec<_>>()
+        };
+        let (stops, mut decisions) = (heavier(Weight::Step), heavier(Weight::Decision));
+        decisions.extend(run.judgement.findings.iter().map(|f| f.event().0));
+        decisions.sort_unstable();
+        decisions.dedup();
+        let nearest = nearest(lesson, variant, edits);
+        let name = lesson.variants.get(nearest).map_or("", |v| v.name.as_str());
+        let find = |line: &str| anchor(&run, line).map(|id| id.0);
+        let beats: Vec<_> = lesson.beats.iter().map(|b| find(&b.at.text)).collect();
+        let told = |i: &usize| match (lesson.beats.get(*i), beats.get(*i)) {
+            (Some(beat), Some(Ok(event))) => {
+                let place = lesson.variants.iter().position(|v| v.name == beat.variant);
+                let other = place.and_then(|p| written.get(p)).and_then(Option::as_ref);
+                beat.variant == name || other.is_some_and(|o| same_until(o, &run, *event))
+            }
+            _ => false,
+        };
+        let mut story: Vec<usize> = (0..beats.len()).filter(told).collect();
+        story.sort_by_key(|i| beats.get(*i).and_then(|b| b.as_ref().ok().copied()));
+        let asked = |p: &crate::lesson::Predict| {
+            let place = (find(&p.at.text).ok()?, find(&p.shown.text).ok()?);
+            (p.variant == name).then_some(place)
+        };
+        let questions = lesson.predictions.iter().map(asked).collect();
+        let last = (run.record.events.len() as u32).saturating_sub(1);
+        let decided = run.judgement.findings.iter().map(|f| f.event().0).max().unwrap_or(last);
+        let headline = narrate::headline(&run);
+        Ok(Show {
+            picture,
+            stops,
+            decisions,
+            beats,
+            story,
+            questions,
+            variant: nearest,
+            headline,
+            decided,
+            run,
+        })
+    }
+
+    /// The index of the last event.
+    pub fn last(&self) -> Option<u32> {
+        (self.run.record.events.len() as u32).checked_sub(1)
+    }
+
+    /// When an event happened.
+    pub fn time(&self, event: u32) -> Micros {
+        self.run.record.events.get(event as usize).map_or(self.run.end, |e| e.at)
+    }
+
+    /// The head at an event.
+    pub fn head(&self, event: Option<u32>) -> Head {
+        let event = event.and_then(|e| Some(e.min(self.last()?)));
+        Head { event, at: event.map_or(Micros::ZERO, |e| self.time(e)) }
+    }
+
+    /// The head at a moment.
+    pub fn head_at(&self, at: Micros) -> Head {
+        let at = at.min(self.run.end);
+        let count = self.run.record.events.partition_point(|e| e.at <= at) as u32;
+        // At the very start nothing has happened yet, not even what happens at 0 s.
+        let event = if at == Micros::ZERO { None } else { count.checked_sub(1) };
+        Head { event, at }
+    }
+
+    /// The events at which playing stops: beats and questions.
+    pub fn halts(&self) -> Vec<u32> {
+        let mut halts = self.beat_events();
+        halts.extend(self.questions.iter().flatten().map(|q| q.0));
+        halts.sort_unstable();
+        halts.dedup();
+        halts
+    }
+
+    fn beat_events(&self) -> Vec<u32> {
+        let event = |i: &usize| self.beats.get(*i).and_then(|b| b.as_ref().ok().copied());
+        let mut events: Vec<u32> = self.story.iter().filter_map(event).collect();
+        events.dedup();
+        events
+    }
+
+    /// The step's number: how many of the stops lie at or before the head.
+    pub fn step(&self, head: Head) -> usize {
+        head.event.map_or(0, |e| self.stops.partition_point(|s| *s <= e))
+    }
+
+    /// The world at the head.
+    pub fn world(&self, head: Head) -> World<Locks> {
+        match head.event {
+            Some(event) => self.run.world_at(EventId(event)),
+            None => World::new(self.run.compiled.plan.clone()),
+        }
+    }
+
+    fn list(&self, size: Size) -> Vec<u32> {
+        match size {
+            Size::Beat => self.beat_events(),
+            Size::Event => self.stops.clone(),
+            Size::Decision => self.decisions.clone(),
+        }
+    }
+
+    /// Where a step leads.
+    pub fn stepped(&self, head: Head, size: Size, forward: bool) -> Head {
+        let list = self.list(size);
+        if forward {
+            let next = match head.event {
+                None => list.first(),
+                Some(e) => list.get(list.partition_point(|s| *s <= e)),
+            };
+            return next.map_or_else(|| self.end(), |e| self.head(Some(*e)));
+        }
+        let Some(event) = head.event else { return Head::default() };
+        // Between two events, the first step back leads to the one that has happened.
+        let whole = head.at > self.time(event);
+        let count = list.partition_point(|s| if whole { *s <= event } else { *s < event });
+        self.head(count.checked_sub(1).and_then(|i| list.get(i)).copied())
+    }
+
+    /// The end of the run.
+    pub fn end(&self) -> Head {
+        Head { event: self.last(), at: self.run.end }
+    }
+
+    /// The answer of a prediction that this run makes right, by its index.
+    pub fn answer(&self, question: &crate::lesson::Predict) -> Option<usize> {
+        question.answers.iter().position(|answer| {
+            Claim::parse(&answer.when.text, self.run.names())
+                .is_ok_and(|claim| claim.test(&self.run).is_ok())
+        })
+    }
+}
+
+fn picture(run: &Run, width: i32) -> Picture {
+    diagram::layout(run, &Layout { width: width.max(LEAST_WIDTH), ..Layout::default() })
+}
+
+fn first(errors: &[run::ScenarioError], edits: &[String]) -> (usize, String) {
+    let Some(error) = errors.first() else { return (0, String::new()) };
+    let index = match error.place.path.as_slice() {
+        [key, index, ..] if key == "edits" => index.parse().unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    let known = index < edits.len();
+    let words = if known {
+        strings::at_character(error.place.at + 1, &error.message)
+    } else {
+        error.to_string()
+    };
+    (index, words)
+}
+
+fn simulated(lesson: &Lesson, variant: usize, edits: &[String]) -> Result<Run, (usize, String)> {
+    let none = || (usize::MAX, strings::NO_VARIANT.to_string());
+    let scenario = lesson.scenario_of(lesson.variants.get(variant).ok_or_else(none)?);
+    let compiled = run::compile(&scenario, edits, &Registry::standard());
+    compiled.map(Run::of).map_err(|errors| first(&errors, edits))
+}
+
+/// The variant with the same clients whose edits this list contains most of.
+fn nearest(lesson: &Lesson, variant: usize, edits: &[String]) -> usize {
+    let clients = lesson.variants.get(variant).map(|v| &v.clients);
+    let mut best = (variant, None);
+    for (index, other) in lesson.variants.iter().enumerate() {
+        let fits =
+            Some(&other.clients) == clients && other.edits.iter().all(|e| edits.contains(&e.text));
+        if fits && best.1 < Some(other.edits.len()) {
+            best = (index, Some(other.edits.len()));
+        }
+    }
+    best.0
+}
+
+/// Whether two runs are the same up to an event, so that words about one are true of the other.
+fn same_until(one: &Run, other: &Run, event: u32) -> bool {
+    let past = |run: &Run| {
+        let events = run.record.events.get(..=event as usize)?;
+        Some(events.iter().map(|e| (e.at, e.node, kind::kind(e))).collect::<Vec<_>>())
+    };
+    let past_of_one = past(one);
+    past_of_one.is_some() && past_of_one == past(other)
+}
+
+/// The edits that a variant begins with.
+pub fn own_edits(lesson: &Lesson, variant: usize) -> Vec<String> {
+    let found = lesson.variants.get(variant);
+    found.map(|v| v.edits.iter().map(|e| e.text.clone()).collect()).unwrap_or_default()
+}
+
+impl State {
+    /// Opens a lesson. Edits of a link that cannot be read are left out, and said.
+    ///
+    /// # Errors
+    /// Why the lesson itself cannot run.
+    pub fn open(lesson: Lesson, place: &Place) -> Result<State, String> {
+        let named = place.variant.as_ref();
+        let variant = named.and_then(|n| lesson.variants.iter().position(|v| v.name == *n));
+        let variant = variant.unwrap_or(0);
+        let mut edits = place.edits.clone().unwrap_or_else(|| own_edits(&lesson, variant));
+        let has_beats = |name: &str| lesson.beats.iter().any(|b| b.variant == name);
+        let written = lesson.variants.iter().enumerate().map(|(i, v)| {
+            let run = || simulated(&lesson, i, &own_edits(&lesson, i)).ok().map(Rc::new);
+            has_beats(&v.name).then(run).flatten()
+        });
+        let written: Rc<Vec<_>> = Rc::new(written.collect());
+        let mut wrong = None;
+        let show = loop {
+            match Show::of(&lesson, variant, &edits, &written, LEAST_WIDTH) {
+                Ok(show) => break show,
+                Err((index, words)) if index < edits.len() => {
+                    wrong = Some((edits.remove(index), words));
+                }
+                Err((_, words)) => return Err(words),
+            }
+        };
+        let head = show.head(place.event);
+        Ok(State {
+            said: vec![None; lesson.predictions.len()],
+            lesson: Rc::new(lesson),
+            variant,
+            edits,
+            written,
+            show: Rc::new(show),
+            head,
+            jumps: 0,
+            playing: false,
+            size: Size::Event,
+            speed: 4,
+            turned: None,
+            program: ProcId(0),
+            wrong,
+            past: Vec::new(),
+            future: Vec::new(),
+            spoken: (0, String::new()),
+        })
+    }
+
+    /// The state after an action.
+    #[must_use]
+    pub fn after(&self, action: Action) -> State {
+        let mut next = self.clone();
+        next.take(action);
+        next
+    }
+
+    fn take(&mut self, action: Action) {
+        match action {
+            Action::Width(width) => {
+                let mut show = (*self.show).clone();
+                show.picture = Rc::new(picture(&show.run, width));
+                self.show = Rc::new(show);
+                self.jumps += 1;
+            }
+            Action::Play => self.play(),
+            Action::Pause => self.playing = false,
+            Action::Reached(event) => self.reach(event),
+            Action::Arrived(event) => {
+                self.reach(event);
+                self.playing = false;
+                self.jumps += 1;
+                if let Some(beat) = self.beat().and_then(|i| self.lesson.beats.get(i)) {
+                    self.say(beat.title.clone());
+                }
+            }
+            Action::Rested(at) => self.head.at = self.head.at.max(at.min(self.show.run.end)),
+            Action::Seek(at) => self.jump(self.show.head_at(at)),
+            Action::GoTo(event) => self.jump_and_say(self.show.head(event)),
+            Action::Step(size, forward) => {
+                self.jump_and_say(self.show.stepped(self.head, size, forward));
+            }
+            Action::Start => self.jump_and_say(Head::default()),
+            Action::End => self.jump_and_say(self.show.end()),
+            Action::Beat(beat) => self.turn(beat),
+            Action::Size(size) => self.size = size,
+            Action::Speed(speed) => self.speed = speed,
+            Action::Program(node) => self.program = node,
+            Action::Commit(question, said) => {
+                if let Some(place) = self.said.get_mut(question) {
+                    *place = Some(said);
+                }
+                self.say(strings::COMMITTED.into());
+            }
+            Action::Tell => self.say(narrate::summary(&self.show.run, &self.show.world(self.head))),
+            Action::Announce(words) => self.say(words),
+            edit => self.take_edit(edit),
+        }
+    }
+
+    fn take_edit(&mut self, action: Action) {
+        let mut edits = self.edits.clone();
+        match action {
+            Action::Defend(index) => {
+                let Some(defence) = self.lesson.defences.get(index).cloned() else { return };
+                let words = match edits.iter().position(|e| *e == defence.edit.text) {
+                    Some(place) => {
+                        edits.remove(place);
+                        strings::switched(&defence.title, false)
+                    }
+                    None => {
+                        edits.push(defence.edit.text);
+                        strings::switched(&defence.title, true)
+                    }
+                };
+                self.edit(self.variant, edits, None, words);
+            }
+            Action::Break(fault) => {
+                let (edit, at) = self.edit_for(&fault);
+                edits.push(edit.to_string());
+                let words = self.words_for(&fault);
+                self.edit(self.variant, edits, at, words);
+            }
+            Action::Add(text) => {
+                let text = text.trim().to_string();
+                if text.is_empty() {
+                    self.wrong = Some((text, strings::EMPTY_EDIT.into()));
+                    return;
+                }
+                edits.push(text);
+                self.edit(self.variant, edits, None, strings::ADDED.into());
+            }
+            Action::Remove(index) if index < edits.len() => {
+                let gone = edits.remove(index);
+                self.edit(self.variant, edits, None, strings::removed(&gone));
+            }
+            Action::Variant(index) => {
+                let Some(variant) = self.lesson.variants.get(index) else { return };
+                let title = variant.title.clone();
+                edits = variant.edits.iter().map(|e| e.text.clone()).collect();
+                self.edit(index, edits, None, title);
+            }
+            Action::Undo => {
+                let Some(branch) = self.past.pop() else { return };
+                self.future.push(self.branch());
+                self.restore(branch, strings::UNDONE);
+            }
+            Action::Redo => {
+                let Some(branch) = self.future.pop() else { return };
+                self.past.push(self.branch());
+                self.restore(branch, strings::REDONE);
+            }
+            _ => {}
+        }
+    }
+
+    fn play(&mut self) {
+        if self.head.event == self.show.last() {
+            self.jump(Head::default());
+        }
+        self.turned = None;
+        self.playing = true;
+    }
+
+    fn reach(&mut self, event: u32) {
+        self.head = self.show.head(Some(event));
+        if self.show.decisions.binary_search(&event).is_ok() {
+            self.say(narrate::sentence(&self.show.run, EventId(event)));
+        }
+        if Some(event) == self.show.last() {
+            self.head = self.show.end();
+            self.playing = false;
+            self.jumps += 1;
+        }
+    }
+
+    fn jump(&mut self, head: Head) {
+        self.head = head;
+        self.turned = None;
+        self.playing = false;
+        self.jumps += 1;
+    }
+
+    fn jump_and_say(&mut self, head: Head) {
+        self.jump(head);
+        self.say(match head.event {
+            Some(event) => narrate::sentence(&self.show.run, EventId(event)),
+            None => strings::AT_START.into(),
+        });
+    }
+
+    fn turn(&mut self, beat: usize) {
+        let here = self.show.story.contains(&beat);
+        match self.show.beats.get(beat) {
+            Some(Ok(event)) if here => self.jump_and_say(self.show.head(Some(*event))),
+            Some(_) => {
+                self.playing = false;
+                self.turned = Some(beat);
+            }
+            None => {}
+        }
+    }
+
+    fn say(&mut self, words: String) {
+        self.spoken = (self.spoken.0 + 1, words);
+    }
+
+    fn branch(&self) -> Branch {
+        Branch { variant: self.variant, edits: self.edits.clone(), head: self.head }
+    }
+
+    /// Runs other edits, if they can be read; the state before goes into the undo list.
+    fn edit(&mut self, variant: usize, edits: Vec<String>, at: Option<Micros>, words: String) {
+        let before = self.branch();
+        let width = self.show.picture.width;
+        match Show::of(&self.lesson, variant, &edits, &self.written, width) {
+            Ok(show) => {
+                let head = match at {
+                    Some(at) => show.head_at(at),
+                    None => kept(&self.show, &show, self.head),
+                };
+                self.show = Rc::new(show);
+                self.variant = variant;
+                self.edits = edits;
+                self.jump(head);
+                self.past.push(before);
+                if self.past.len() > MOST_UNDO {
+                    self.past.remove(0);
+                }
+                self.future.clear();
+                self.wrong = None;
+                self.say(words);
+            }
+            Err((index, words)) => {
+                let text = edits.get(index).cloned().unwrap_or_default();
+                self.playing = false;
+                self.wrong = Some((text, words));
+            }
+        }
+    }
+
+    fn restore(&mut self, branch: Branch, words: &str) {
+        // These edits ran before, so they can be read.
+        let Branch { variant, edits, .. } = &branch;
+        let width = self.show.picture.width;
+        if let Ok(show) = Show::of(&self.lesson, *variant, edits, &self.written, width) {
+            self.variant = *variant;
+            self.show = Rc::new(show);
+            self.edits = branch.edits;
+            self.jump(branch.head);
+            self.wrong = None;
+            self.say(words.into());
+        }
+    }
+
+    /// The beat whose words are shown: the last one that has happened.
+    pub fn beat(&self) -> Option<usize> {
+        let event = self.head.event;
+        let happened = |i: &&usize| match self.show.beats.get(**i) {
+            Some(Ok(at)) => Some(*at) <= event,
+            _ => false,
+        };
+        self.turned.or_else(|| self.show.story.iter().rev().find(happened).copied())
+    }
+
+    /// The neighbouring beat in the order of the lesson.
+    pub fn neighbour(&self, forward: bool) -> Option<usize> {
+        let story = &self.show.story;
+        match (self.beat(), forward) {
+            (None, true) => story.first().copied().or(Some(0)),
+            (None, false) => None,
+            (Some(beat), true) => Some(beat + 1),
+            (Some(beat), false) => beat.checked_sub(1),
+        }
+        .filter(|i| *i < self.lesson.beats.len())
+    }
+
+    /// The question that is open at the head: asked, and not yet left behind.
+    pub fn question(&self) -> Option<usize> {
+        let event = self.head.event?;
+        let asked = |q: &Option<(u32, u32)>| q.is_some_and(|q| q.0 <= event);
+        (0..self.show.questions.len())
+            .rev()
+            .find(|i| self.show.questions.get(*i).is_some_and(asked))
+    }
+
+    /// Whether the run on screen has shown the answer of a question.
+    pub fn answered(&self, question: usize) -> bool {
+        let place = self.show.questions.get(question).copied().flatten();
+        place.is_some_and(|(_, shown)| Some(shown) <= self.head.event)
+    }
+
+    /// Whether the verdict gives nothing away any more.
+    pub fn decided(&self) -> bool {
+        self.head.event.is_some_and(|e| e >= self.show.decided)
+    }
+
+    /// The moment at which an injection happens: the head's, or just after it where something has
+    /// happened at that very moment, so that all of the past stays.
+    pub fn moment(&self) -> Micros {
+        let at = self.head.at;
+        let Some(event) = self.head.event else { return Micros::ZERO };
+        let next =
+            self.show.run.record.events.iter().find(|e| e.at > at).map_or(u64::MAX, |e| e.at.0);
+        let least = if self.show.time(event) == at { at.0 + 1 } else { at.0 };
+        // The roundest of the moments close by.
+        let round = [10_000, 1_000, 100, 10].into_iter().map(|grain| least.div_ceil(grain) * grain);
+        Micros(round.into_iter().find(|m| *m < next).unwrap_or(least))
+    }
+
+    /// The number that a client's next write has, if this run has one.
+    pub fn next_write(&self, client: ProcId) -> Option<u32> {
+        let record = &self.show.run.record;
+        let is = |e: &crate::sim::Event<crate::judge::Testimony>| {
+            e.node == client && kind::kind(e) == "write"
+        };
+        let done = self.head.event.map_or(0, |e| e as usize + 1);
+        let before = record.events.iter().take(done).filter(|e| is(e)).count() as u32;
+        let all = record.events.iter().filter(|e| is(e)).count() as u32;
+        (before < all).then_some(before + 1)
+    }
+
+    fn edit_for(&self, fault: &Fault) -> (Edit, Option<Micros>) {
+        let id = |node: ProcId| self.show.run.names().node(node).id.clone();
+        let now = self.moment();
+        let action = match fault {
+            Fault::Pause(node, span) => Deed::Pause(id(*node), When::At(now), *span),
+            Fault::PauseBeforeWrite(node, span) => {
+                let number = self.next_write(*node).unwrap_or(1);
+                let when = When::Before("write".into(), number);
+                return (Edit { action: Deed::Pause(id(*node), when, *span) }, None);
+            }
+            Fault::Crash(node) => Deed::Crash(id(*node), now),
+            Fault::Restart(node) => Deed::Restart(id(*node), now),
+            Fault::Cut(a, b, span) => Deed::Cut(Ways::Between(id(*a), id(*b)), now, Some(*span)),
+            Fault::Heal(a, b) => Deed::Heal(Ways::Between(id(*a), id(*b)), now),
+        };
+        (Edit { action }, Some(now))
+    }
+
+    fn words_for(&self, fault: &Fault) -> String {
+        let label = |node: &ProcId| self.show.run.names().node(*node).label.clone();
+        let span = |span: &Micros| narrate::span(*span);
+        match fault {
+            Fault::Pause(node, d) => strings::paused(&label(node), &span(d)),
+            Fault::PauseBeforeWrite(node, d) => strings::will_pause(&label(node), &span(d)),
+            Fault::Crash(node) => strings::crashed(&label(node)),
+            Fault::Restart(node) => strings::restarted(&label(node)),
+            Fault::Cut(a, b, d) => strings::cut(&label(a), &label(b), &span(d)),
+            Fault::Heal(a, b) => strings::healed(&label(a), &label(b)),
+        }
+    }
+
+    /// All nodes with their index.
+    pub fn nodes(&self) -> Vec<(ProcId, String, NodeKind)> {
+        let nodes = self.show.run.names().nodes.iter().enumerate();
+        nodes.map(|(i, n)| (ProcId(i as u16), n.label.clone(), n.kind)).collect()
+    }
+}
+
+/// The head in another run: the same event where it happened there too, otherwise the same moment.
+fn kept(old: &Show, new: &Show, head: Head) -> Head {
+    let Some(event) = head.event else { return head };
+    let same = |show: &Show| {
+        let event = show.run.record.events.get(event as usize)?;
+        Some((event.at, event.node, kind::kind(event)))
+    };
+    let next = new.run.record.events.get(event as usize + 1).map_or(new.run.end, |e| e.at);
+    if same(old) == same(new) && head.at <= next {
+        return head;
+    }
+    new.head_at(head.at)
+}

@@ -1,0 +1,257 @@
+//! The words of the page itself. Words about a run come from `narrate`, words of a lesson from its file.
+#![allow(missing_docs, reason = "the words say what they are")]
+
+/// The product.
+pub const NAME: &str = "Lockscope";
+/// What it is, in one sentence.
+pub const TAGLINE: &str = "The oscilloscope of distributed locks.";
+/// What it is for.
+pub const ABOUT: &str = "Each lesson is a real simulation that runs in this page. You see what every \
+    client believes beside what the lock service knows and what the resource accepted. Then you pause \
+    a process or cut a link, and find out whether the lock still protects anything.";
+pub const SKIP: &str = "Skip to the lesson";
+pub const LESSONS: &str = "Lessons";
+pub const LOADING: &str = "Loading…";
+pub const TRY_AGAIN: &str = "Try again";
+pub const ALL_LESSONS: &str = "All lessons";
+pub const NO_LESSONS: &str = "The list of lessons is empty.";
+pub const NO_VARIANT: &str = "the lesson has no variant to run";
+pub const THEME: &str = "Colours";
+pub const HELP: &str = "Keys and help";
+pub const CLOSE: &str = "Close";
+pub const NO_DIAGRAM_NAME: &str = "Space-time diagram";
+
+pub const PREVIOUS: &str = "Previous";
+pub const NEXT: &str = "Next";
+pub const BEGIN: &str = "Begin";
+pub const WATCH: &str =
+    "Press play, or step with the buttons below the picture. Nothing moves by itself.";
+pub const OTHER_RUN: &str = "This part of the story belongs to another run:";
+pub const SWITCH_RUN: &str = "Switch to that run";
+pub const BACK_TO_LESSON: &str = "Back to the lesson's own run";
+
+pub const PREDICT: &str = "Before you go on";
+pub const SURE: &str = "How sure are you?";
+pub const COMMIT: &str = "Commit";
+pub const COMMITTED: &str = "Noted. The run decides.";
+pub const RUN_DECIDES: &str = "Go on: the run decides.";
+pub const WHAT_HAPPENED_HERE: &str = "What happened here:";
+pub const NONE_OF_THESE: &str = "In this run, none of the answers.";
+
+pub const DEFENCES: &str = "Defences";
+pub const DEFENCES_NOTE: &str = "Same schedule, new run.";
+pub const EDITS: &str = "What is done to this run";
+pub const NO_EDITS: &str = "Nothing. Everybody is punctual.";
+pub const FROM_LESSON: &str = "from the lesson";
+pub const NO_OCCASION: &str = "found no occasion";
+pub const ADD_EDIT: &str = "Add an edit";
+pub const ADD: &str = "Add";
+pub const EDIT_EXAMPLE: &str = "For example: at 3s pause client-a for 12s";
+pub const EMPTY_EDIT: &str =
+    "character 1: found nothing, expected an edit such as `at 3s pause client-a for 12s`";
+pub const RUN: &str = "Run";
+pub const YOUR_OWN: &str = "Your own";
+pub const UNDO: &str = "Undo";
+pub const REDO: &str = "Redo";
+pub const UNDONE: &str = "Undone. The run before is back.";
+pub const REDONE: &str = "Done again.";
+pub const ADDED: &str = "Edit added. The run before is one undo away.";
+pub const AT_START: &str = "At the start. Nothing has happened yet.";
+
+pub const BREAK: &str = "Break it";
+pub const LENGTH: &str = "Length in seconds";
+pub const BAD_LENGTH: &str =
+    "A length is a number of seconds from 0.001 to 600, such as 12 or 0.5.";
+pub const WHICH: &str = "Which one";
+pub const PAUSE_NOW: &str = "Pause now";
+pub const PAUSE_BEFORE_WRITE: &str = "Pause before its next write";
+pub const NO_WRITE_LEFT: &str = "no write of it comes after this moment";
+pub const CRASH: &str = "Crash";
+pub const RESTART: &str = "Restart";
+pub const CUT: &str = "Cut";
+pub const HEAL: &str = "Heal";
+pub const WAY_TO: &str = "The way to";
+pub const PAST_STAYS: &str = "What has happened stays. The old future is one undo away.";
+
+pub const KNOWS: &str = "What each one knows";
+pub const HAPPENED: &str = "What happened";
+pub const ALL: &str = "All";
+pub const DECISIONS: &str = "Decisions";
+pub const SHOW: &str = "Show";
+pub const EARLIER: &str = "Show earlier";
+pub const NOTHING_YET: &str = "Nothing yet.";
+pub const STORY: &str = "Story";
+pub const PROGRAM: &str = "Program";
+
+pub const TO_START: &str = "To the start";
+pub const BACK: &str = "Step back";
+pub const PLAY: &str = "Play";
+pub const PAUSE: &str = "Pause playing";
+pub const FORWARD: &str = "Step forward";
+pub const STEP_SIZE: &str = "Step size";
+pub const SPEED: &str = "Speed";
+pub const POSITION: &str = "Position in the run";
+
+pub const TAKE: &str = "Take it along";
+pub const COPY_LINK: &str = "Copy link";
+pub const COPY_MERMAID: &str = "Copy as Mermaid";
+pub const SAVE_SVG: &str = "Download picture (SVG)";
+pub const SAVE_JSON: &str = "Download run (JSON)";
+pub const SAVE_MARKDOWN: &str = "Download report (Markdown)";
+pub const COPIED: &str = "Copied.";
+pub const NOT_COPIED: &str =
+    "The browser did not allow copying. Select the text and copy it with the keyboard:";
+
+/// The keys, with what they do.
+pub const KEYS: &[(&str, &str)] = &[
+    ("Space or K", "play or pause"),
+    ("→ and ←", "next and previous event"),
+    ("Shift with → or ←", "next and previous decision"),
+    ("Ctrl (or ⌥) with → or ←", "next and previous part of the story"),
+    ("Home and End", "start and end of the run"),
+    ("I", "break something at this moment"),
+    ("F", "switch the first defence on or off"),
+    ("Ctrl or ⌘ with Z, and with Shift", "undo and redo what you did to the run"),
+    ("?", "this help"),
+];
+pub const KEYS_NOTE: &str =
+    "Single keys work while the picture has the focus: click it, or reach it with Tab.";
+pub const HOW_TO_READ: &str = "How to read the picture";
+/// Its signs, each with what it says.
+pub const LEGEND: &[(&str, &str)] = &[
+    (
+        "Time runs down",
+        "One lane a process. Where nothing happens, the lane is folded and the seconds are written.",
+    ),
+    ("Hatched bar: belief", "The client will act as holder, without asking again."),
+    ("Solid bar: truth", "The lock service says that it is the holder."),
+    ("Ladder", "The process is paused. Its clocks run on."),
+    ("Number in a plate", "The token that a grant or a message carries."),
+    ("Band with dotted edges", "Two clients believe at the same time."),
+    ("Square, octagon, starburst", "A write was accepted; it was rejected; harm was done."),
+];
+
+pub fn at_character(character: usize, message: &str) -> String {
+    format!("character {character}: {message}")
+}
+
+pub fn minutes(count: u32) -> String {
+    format!("{count} min")
+}
+
+pub fn no_page(what: &str) -> String {
+    format!("There is no page “{what}”. Here are the lessons.")
+}
+
+pub fn not_loaded(what: &str, why: &str) -> String {
+    format!("{what} could not be loaded: {why}.")
+}
+
+pub fn not_readable(what: &str, why: &str) -> String {
+    format!("{what} was loaded, but it cannot be read: {why}.")
+}
+
+pub fn not_runnable(title: &str, why: &str) -> String {
+    format!("“{title}” cannot run: {why}.")
+}
+
+pub fn switched(title: &str, on: bool) -> String {
+    format!("{title}: {}. Same schedule, new run.", if on { "on" } else { "off" })
+}
+
+pub fn removed(edit: &str) -> String {
+    format!("Removed: {edit}.")
+}
+
+pub fn remove(edit: &str) -> String {
+    format!("Remove: {edit}")
+}
+
+pub fn paused(who: &str, span: &str) -> String {
+    format!("Paused {who} for {span}. The old future is in the undo list.")
+}
+
+pub fn will_pause(who: &str, span: &str) -> String {
+    format!("{who} will pause before its next write for {span}.")
+}
+
+pub fn crashed(who: &str) -> String {
+    format!("{who} crashes. The old future is in the undo list.")
+}
+
+pub fn restarted(who: &str) -> String {
+    format!("{who} starts again.")
+}
+
+pub fn cut(a: &str, b: &str, span: &str) -> String {
+    format!("Cut {a} from {b} for {span}.")
+}
+
+pub fn healed(a: &str, b: &str) -> String {
+    format!("Healed the way between {a} and {b}.")
+}
+
+pub fn break_at(moment: &str) -> String {
+    format!("Break it at {moment}")
+}
+
+pub fn break_node(label: &str) -> String {
+    format!("{label}: break it")
+}
+
+pub fn program_of(label: &str) -> String {
+    format!("{label}’s program")
+}
+
+pub fn step_of(step: usize, all: usize) -> String {
+    format!("Step {step} of {all}")
+}
+
+pub fn diagram_name(step: usize, all: usize) -> String {
+    format!(
+        "Space-time diagram, step {step} of {all}. The list “What happened” says the same in words."
+    )
+}
+
+pub fn position(seconds: &str, step: usize, all: usize) -> String {
+    format!("{seconds}, step {step} of {all}")
+}
+
+pub fn beat_of(beat: usize, all: usize) -> String {
+    format!("{beat} of {all}")
+}
+
+pub fn you_said(answer: &str, sure: u32) -> String {
+    format!("You said: {answer}, {sure} % sure.")
+}
+
+pub fn run_says(answer: &str) -> String {
+    format!("The run: {answer}.")
+}
+
+pub fn sure(percent: u32) -> String {
+    format!("{percent} %")
+}
+
+pub fn speed(quarters: u32) -> String {
+    match quarters {
+        1 => "0.25×".into(),
+        2 => "0.5×".into(),
+        n => format!("{}×", n / 4),
+    }
+}
+
+pub fn saved_as(name: &str) -> String {
+    format!("Saved as {name}.")
+}
+
+pub fn not_in_run(why: &str) -> String {
+    format!("This run does not come here: {why}.")
+}
+
+/// The list, as a subject of a sentence.
+pub const THE_LIST: &str = "The list of lessons";
+
+pub fn lesson(id: &str) -> String {
+    format!("The lesson “{id}”")
+}

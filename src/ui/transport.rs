@@ -1,0 +1,234 @@
+//! The bottom of the page: the verdict, the buttons that let time pass, the scrubber.
+
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
+use yew::{
+    Callback, Html, Properties, UseReducerDispatcher, component, html, use_mut_ref, use_node_ref,
+};
+
+use super::draw::{Choice, Same, icon, nodes, tone};
+use super::page::Model;
+use super::platform::use_width;
+use super::player::Nodes;
+use super::state::{Action, SPEEDS, Size, State};
+use super::strings;
+use crate::diagram::miniature;
+use crate::narrate;
+use crate::run::Run;
+use crate::sim::Micros;
+
+const TO_START: &str = "M5 4v12M16 4l-8 6 8 6z";
+const BACK: &str = "M14 4 6 10l8 6z";
+const PLAY: &str = "M6 3.5v13l10-6.5z";
+const PAUSE: &str = "M6 4h3v12H6zM11.5 4h3v12h-3z";
+const FORWARD: &str = "M6 4l8 6-8 6z";
+/// How long the scrubber must stand still before it is said where.
+const STILL_MS: u32 = 500;
+/// The height of the miniature.
+const STRIP: i32 = 32;
+
+const SIZES: [(Size, &str); 3] =
+    [(Size::Beat, "Beat"), (Size::Event, "Event"), (Size::Decision, "Decision")];
+
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+    pub nodes: Nodes,
+    pub narrow: bool,
+    pub on_break: Callback<MouseEvent>,
+}
+
+fn on(to: &UseReducerDispatcher<Model>, action: Action) -> Callback<MouseEvent> {
+    let to = to.clone();
+    Callback::from(move |_| to.dispatch(action.clone()))
+}
+
+#[component]
+pub fn Transport(props: &Props) -> Html {
+    let (state, to) = (&props.state, &props.to);
+    let size = state.size;
+    let play = if state.playing { (strings::PAUSE, PAUSE) } else { (strings::PLAY, PLAY) };
+    let toggle = if state.playing { Action::Pause } else { Action::Play };
+    let button = |name: &'static str, path: &'static str, class: &'static str, action: Action| {
+        html! {
+            <button type="button" {class} aria-label={name} title={name} onclick={on(to, action)}>{ icon(path) }</button>
+        }
+    };
+    html! {
+        <section class="transport" aria-label="Transport" id="transport">
+            <Verdict state={props.state.clone()} />
+            <div class="controls">
+                <div class="buttons">
+                    { button(strings::TO_START, TO_START, "square", Action::Start) }
+                    { button(strings::BACK, BACK, "square", Action::Step(size, false)) }
+                    { button(play.0, play.1, "square strong", toggle) }
+                    { button(strings::FORWARD, FORWARD, "square", Action::Step(size, true)) }
+                </div>
+                { sizes(state, to, props.narrow) }
+                { speeds(state, to) }
+                <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
+                    { strings::BREAK }
+                </button>
+                <Scrubber state={props.state.clone()} to={to.clone()} nodes={props.nodes.clone()} />
+                <p class="readout">
+                    <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
+                    <span aria-hidden="true">{ " · " }</span>
+                    <span class="clock" ref={props.nodes.clock.clone()}></span>
+                </p>
+            </div>
+        </section>
+    }
+}
+
+fn sizes(state: &State, to: &UseReducerDispatcher<Model>, narrow: bool) -> Html {
+    if narrow {
+        let to = to.clone();
+        let on_choice = Callback::from(move |word: String| {
+            if let Some((size, _)) = SIZES.iter().find(|s| s.1 == word) {
+                to.dispatch(Action::Size(*size));
+            }
+        });
+        let options: Vec<_> = SIZES.iter().map(|s| (s.1.to_string(), s.1.to_string())).collect();
+        let value = SIZES.iter().find(|s| s.0 == state.size).map_or("", |s| s.1);
+        return html! {
+            <Choice label={strings::STEP_SIZE} unseen=true {options} {value} {on_choice} />
+        };
+    }
+    let buttons = SIZES.iter().map(|(size, word)| {
+        let pressed = (*size == state.size).to_string();
+        html! {
+            <button type="button" key={*word} aria-pressed={pressed} onclick={on(to, Action::Size(*size))}>{ *word }</button>
+        }
+    });
+    html! { <div class="segments" role="group" aria-label={strings::STEP_SIZE}>{ for buttons }</div> }
+}
+
+fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let to = to.clone();
+    let on_choice = Callback::from(move |value: String| {
+        if let Ok(speed) = value.parse() {
+            to.dispatch(Action::Speed(speed));
+        }
+    });
+    let options: Vec<_> = SPEEDS.iter().map(|s| (s.to_string(), strings::speed(*s))).collect();
+    let value = state.speed.to_string();
+    html! { <Choice label={strings::SPEED} unseen=true {options} {value} {on_choice} /> }
+}
+
+#[derive(Properties, PartialEq)]
+struct VerdictProps {
+    state: Same<State>,
+}
+
+/// The verdict, once it gives nothing away; before that, where things stand.
+#[component]
+fn Verdict(props: &VerdictProps) -> Html {
+    let state = &props.state;
+    if state.decided() {
+        let headline = &state.show.headline;
+        return html! {
+            <p class="verdict" id="verdict">
+                { tone(Some(headline.tone)) }
+                <span><strong class={tone_class(headline.tone)}>{ &headline.word }</strong>{ " " }{ &headline.rest }</span>
+            </p>
+        };
+    }
+    let words = match state.head.event {
+        Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
+        None => strings::WATCH.to_string(),
+    };
+    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ words }</span></p> }
+}
+
+fn tone_class(tone: narrate::Tone) -> &'static str {
+    match tone {
+        narrate::Tone::Calm => "word-calm",
+        narrate::Tone::Near => "word-near",
+        narrate::Tone::Harm => "word-harm",
+        narrate::Tone::Fenced => "word-fenced",
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct ScrubberProps {
+    state: Same<State>,
+    to: UseReducerDispatcher<Model>,
+    nodes: Nodes,
+}
+
+#[component]
+fn Scrubber(props: &ScrubberProps) -> Html {
+    let (state, to) = (&props.state, &props.to);
+    let strip = use_node_ref();
+    let width = use_width(&strip);
+    let still = use_mut_ref(|| None::<gloo_timers::callback::Timeout>);
+    let oninput = {
+        let to = to.clone();
+        Callback::from(move |event: InputEvent| {
+            let input = event.target().and_then(|t| t.dyn_into::<HtmlInputElement>().ok());
+            let Some(value) = input.map(|i| i.value_as_number()).filter(|v| v.is_finite()) else {
+                return;
+            };
+            to.dispatch(Action::Seek(Micros(value.max(0.0) as u64)));
+            let later = to.clone();
+            let tell = gloo_timers::callback::Timeout::new(STILL_MS, move || {
+                later.dispatch(Action::Tell);
+            });
+            // Dropping the one before cancels it.
+            *still.borrow_mut() = Some(tell);
+        })
+    };
+    let onkeydown = {
+        let to = to.clone();
+        Callback::from(move |event: KeyboardEvent| {
+            let size = if event.shift_key() {
+                Size::Decision
+            } else if event.ctrl_key() || event.alt_key() {
+                Size::Beat
+            } else {
+                Size::Event
+            };
+            let action = match event.key().as_str() {
+                "ArrowRight" | "ArrowUp" => Action::Step(size, true),
+                "ArrowLeft" | "ArrowDown" => Action::Step(size, false),
+                "Home" => Action::Start,
+                "End" => Action::End,
+                _ => return,
+            };
+            event.prevent_default();
+            event.stop_propagation();
+            to.dispatch(action);
+        })
+    };
+    let (step, all) = (state.show.step(state.head), state.show.stops.len());
+    let words = strings::position(&narrate::moment(state.head.at), step, all);
+    html! {
+        <div class="scrubber">
+            <div class="strip" ref={strip}>
+                <Strip run={Same(state.show.run.clone())} {width} />
+            </div>
+            <input type="range" min="0" max={state.show.run.end.0.to_string()} step="1" ref={props.nodes.range.clone()}
+                aria-label={strings::POSITION} aria-valuetext={words} {oninput} {onkeydown} />
+        </div>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct StripProps {
+    run: Same<Run>,
+    width: i32,
+}
+
+#[component]
+fn Strip(props: &StripProps) -> Html {
+    if props.width <= 0 {
+        return html! {};
+    }
+    html! {
+        <svg aria-hidden="true" width={props.width.to_string()} height={STRIP.to_string()}
+            viewBox={format!("0 0 {} {STRIP}", props.width)}>
+            { nodes(&miniature(&props.run, props.width, STRIP)) }
+        </svg>
+    }
+}

@@ -1,0 +1,388 @@
+//! The left of the page: the story, the prediction, the defences, what is done to the run.
+
+use web_sys::{HtmlInputElement, MouseEvent, SubmitEvent};
+use yew::{
+    Callback, Html, Properties, UseReducerDispatcher, component, html, use_node_ref, use_state_eq,
+};
+
+use super::draw::{Choice, Same};
+use super::page::Model;
+use super::state::{Action, Said, State, own_edits};
+use super::strings;
+use crate::lesson::{Block, Inline, Predict, Target};
+
+const SURENESS: [u32; 3] = [50, 70, 90];
+
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+}
+
+/// The words of the beat at the head; before the first one, what opens the lesson.
+#[component]
+pub fn Story(props: &Props) -> Html {
+    let (state, to) = (&props.state, &props.to);
+    let lesson = &state.lesson;
+    let beat = state.beat();
+    let told = beat.and_then(|i| lesson.beats.get(i));
+    let opening = || {
+        html! {
+            <>
+                <p class="hook">{ &lesson.hook }</p>
+                <>{ blocks(&lesson.intro, state, to) }</>
+            </>
+        }
+    };
+    html! {
+        <section class="story" aria-label={strings::STORY}>
+            <p class="kicker">
+                if told.is_some() { { &lesson.title }{ " · " } }
+                { strings::minutes(lesson.minutes) }
+            </p>
+            <h1>{ told.map_or(&lesson.title, |b| &b.title) }</h1>
+            <div class="prose">
+                { told.map_or_else(opening, |b| blocks(&b.blocks, state, to)) }
+            </div>
+            { elsewhere(state, to) }
+            { turns(state, to) }
+        </section>
+    }
+}
+
+/// For a beat that this run does not come to: why, and the way to the run that does.
+fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let Some(beat) = state.turned else { return html! {} };
+    let lesson = &state.lesson;
+    let Some(told) = lesson.beats.get(beat) else { return html! {} };
+    let variant = lesson.variants.iter().position(|v| v.name == told.variant);
+    let here = variant == Some(state.show.variant) || state.show.story.contains(&beat);
+    if here {
+        let why = state.show.beats.get(beat).and_then(|b| b.as_ref().err());
+        return html! { <p class="note">{ why.map(|w| strings::not_in_run(w)) }</p> };
+    }
+    let Some(index) = variant else { return html! {} };
+    let title = lesson.variants.get(index).map(|v| v.title.clone());
+    let to = to.clone();
+    let onclick = Callback::from(move |_: MouseEvent| {
+        to.dispatch(Action::Variant(index));
+        to.dispatch(Action::Beat(beat));
+    });
+    html! {
+        <p class="note">
+            { strings::OTHER_RUN }{ " " }{ title }{ ". " }
+            <button type="button" class="link" {onclick}>{ strings::SWITCH_RUN }</button>
+        </p>
+    }
+}
+
+fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let turn = |forward: bool, word: &'static str| {
+        let beat = state.neighbour(forward);
+        let begins = !forward && beat.is_none() && state.beat().is_some();
+        let to = to.clone();
+        let onclick = Callback::from(move |_: MouseEvent| match beat {
+            Some(beat) => to.dispatch(Action::Beat(beat)),
+            None if begins => to.dispatch(Action::Start),
+            None => {}
+        });
+        // Disabled buttons would lose the focus of whoever presses them last.
+        let off = (beat.is_none() && !begins).then_some("true");
+        html! { <button type="button" class="plain" aria-disabled={off} {onclick}>{ word }</button> }
+    };
+    let all = state.lesson.beats.len();
+    if all == 0 {
+        return html! {};
+    }
+    let (first, place) = match state.beat() {
+        Some(beat) => (strings::NEXT, strings::beat_of(beat + 1, all)),
+        None => (strings::BEGIN, strings::beat_of(0, all)),
+    };
+    html! {
+        <div class="turns" role="group" aria-label={strings::STORY}>
+            { turn(false, strings::PREVIOUS) }
+            <span class="quiet">{ place }</span>
+            { turn(true, first) }
+        </div>
+    }
+}
+
+fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let block = |block: &Block| match block {
+        Block::Paragraph(line) => html! { <p>{ inlines(line, state, to) }</p> },
+        Block::List(items) => html! { <ul>{ list_items(items, state, to) }</ul> },
+        Block::Steps(items) => html! { <ol>{ list_items(items, state, to) }</ol> },
+        Block::Code(text) => html! { <pre tabindex="0"><code>{ text }</code></pre> },
+        Block::Quote(inner) => html! { <blockquote>{ blocks(inner, state, to) }</blockquote> },
+    };
+    list.iter().map(block).collect()
+}
+
+fn list_items(items: &[Vec<Block>], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    items.iter().map(|item| html! { <li>{ blocks(item, state, to) }</li> }).collect()
+}
+
+fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let inline = |inline: &Inline| match inline {
+        Inline::Text(text) => html! { text },
+        Inline::Emphasis(inner) => html! { <em>{ inlines(inner, state, to) }</em> },
+        Inline::Strong(inner) => html! { <strong>{ inlines(inner, state, to) }</strong> },
+        Inline::Code(text) => html! { <code>{ text }</code> },
+        Inline::Link(Target::Lesson(id), inner) => {
+            html! { <a href={format!("#/lesson/{id}")}>{ inlines(inner, state, to) }</a> }
+        }
+        Inline::Link(Target::Beat(id), inner) => {
+            let beat = state.lesson.beats.iter().position(|b| b.id == *id);
+            let sender = to.clone();
+            let onclick = Callback::from(move |_: MouseEvent| {
+                if let Some(beat) = beat {
+                    sender.dispatch(Action::Beat(beat));
+                }
+            });
+            html! { <button type="button" class="link" {onclick}>{ inlines(inner, state, to) }</button> }
+        }
+    };
+    line.iter().map(inline).collect()
+}
+
+/// The question that is open at the head: chosen, committed, and answered by the run.
+#[component]
+pub fn Prediction(props: &Props) -> Html {
+    let state = &props.state;
+    let Some(index) = state.question() else { return html! {} };
+    let Some(question) = state.lesson.predictions.get(index) else { return html! {} };
+    let said = state.said.get(index).copied().flatten();
+    let shown = state.answered(index);
+    let body = match (said, shown) {
+        (None, false) => {
+            html! { <Ask key={index} state={props.state.clone()} to={props.to.clone()} {index} /> }
+        }
+        (None, true) => html! {
+            <>
+                <p class="question">{ &question.question }</p>
+                { outcome(state, question) }
+            </>
+        },
+        (Some(said), shown) => html! {
+            <>
+                <p class="question">{ &question.question }</p>
+                <p><strong>{ strings::you_said(answer(question, said.answer), said.sure) }</strong></p>
+                if shown { { outcome(state, question) } } else { <p class="quiet">{ strings::RUN_DECIDES }</p> }
+            </>
+        },
+    };
+    html! {
+        <section class="card" aria-labelledby="predict-title">
+            <h2 id="predict-title">{ strings::PREDICT }</h2>
+            { body }
+        </section>
+    }
+}
+
+fn answer(question: &Predict, index: usize) -> &str {
+    question.answers.get(index).map_or("", |a| a.text.trim_end_matches('.'))
+}
+
+fn outcome(state: &State, question: &Predict) -> Html {
+    let words = match state.show.answer(question) {
+        Some(index) => strings::run_says(answer(question, index)),
+        None => strings::NONE_OF_THESE.to_string(),
+    };
+    html! { <><p>{ words }</p><p class="quiet">{ &question.why }</p></> }
+}
+
+#[derive(Properties, PartialEq)]
+struct AskProps {
+    state: Same<State>,
+    to: UseReducerDispatcher<Model>,
+    index: usize,
+}
+
+#[component]
+fn Ask(props: &AskProps) -> Html {
+    let chosen = use_state_eq(|| None::<usize>);
+    let sure = use_state_eq(|| 70_u32);
+    let index = props.index;
+    let Some(question) = props.state.lesson.predictions.get(index) else { return html! {} };
+    let answers = question.answers.iter().enumerate().map(|(i, answer)| {
+        let setter = chosen.setter();
+        let onchange = Callback::from(move |_| setter.set(Some(i)));
+        html! {
+            <label key={i} class="choice">
+                <input type="radio" name="answer" checked={*chosen == Some(i)} {onchange} />
+                <span>{ &answer.text }</span>
+            </label>
+        }
+    });
+    let surenesses = SURENESS.iter().map(|percent| {
+        let setter = sure.setter();
+        let onchange = Callback::from(move |_| setter.set(*percent));
+        html! {
+            <label key={*percent}>
+                <input type="radio" name="sure" checked={*sure == *percent} {onchange} />
+                <span>{ strings::sure(*percent) }</span>
+            </label>
+        }
+    });
+    let onsubmit = {
+        let (to, chosen, sure) = (props.to.clone(), *chosen, *sure);
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            if let Some(answer) = chosen {
+                to.dispatch(Action::Commit(index, Said { answer, sure }));
+                // The form goes away with its button; the focus moves on to where things go on.
+                super::platform::focus("stage");
+            }
+        })
+    };
+    html! {
+        <form {onsubmit}>
+            <fieldset>
+                <legend class="question">{ &question.question }</legend>
+                <div>{ for answers }</div>
+            </fieldset>
+            <fieldset class="sure">
+                <legend>{ strings::SURE }</legend>
+                <div>{ for surenesses }</div>
+            </fieldset>
+            <button type="submit" class="plain" disabled={chosen.is_none()}>{ strings::COMMIT }</button>
+        </form>
+    }
+}
+
+/// Switches: each adds or removes one edit, and the same schedule runs again.
+#[component]
+pub fn Defences(props: &Props) -> Html {
+    let state = &props.state;
+    if state.lesson.defences.is_empty() {
+        return html! {};
+    }
+    let switches = state.lesson.defences.iter().enumerate().map(|(i, defence)| {
+        let on = state.edits.contains(&defence.edit.text);
+        let to = props.to.clone();
+        let onclick = Callback::from(move |_: MouseEvent| to.dispatch(Action::Defend(i)));
+        html! {
+            <button type="button" key={i} role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
+                <span>{ &defence.title }</span>
+                <span class="knob" aria-hidden="true"></span>
+            </button>
+        }
+    });
+    html! {
+        <section class="defences" aria-labelledby="defences-title">
+            <h2 id="defences-title">{ strings::DEFENCES }<span class="quiet">{ " · " }{ strings::DEFENCES_NOTE }</span></h2>
+            <div>{ for switches }</div>
+        </section>
+    }
+}
+
+/// All edits of the run on screen, with ways to take them back and to write one by hand.
+#[component]
+pub fn Edits(props: &Props) -> Html {
+    let (state, to) = (&props.state, &props.to);
+    let own = own_edits(&state.lesson, state.variant);
+    let unused = &state.show.run.unused_edits;
+    let items = state.edits.iter().enumerate().map(|(i, edit)| {
+        let sender = to.clone();
+        let onclick = Callback::from(move |_: MouseEvent| {
+            sender.dispatch(Action::Remove(i));
+            super::platform::focus("edits-title");
+        });
+        html! {
+            <li key={format!("{i} {edit}")}>
+                <code>{ edit }</code>
+                if own.contains(edit) { <span class="quiet">{ strings::FROM_LESSON }</span> }
+                if unused.contains(&i) { <span class="quiet">{ strings::NO_OCCASION }</span> }
+                <button type="button" class="remove" aria-label={strings::remove(edit)} title={strings::remove(edit)} {onclick}>
+                    <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><path d="M2 2l8 8M10 2l-8 8" /></svg>
+                </button>
+            </li>
+        }
+    });
+    let act = |word: &'static str, action: Action, able: bool| {
+        let to = to.clone();
+        let onclick = Callback::from(move |_: MouseEvent| to.dispatch(action.clone()));
+        let off = (!able).then_some("true");
+        html! { <button type="button" class="link" aria-disabled={off} {onclick}>{ word }</button> }
+    };
+    html! {
+        <section class="edits" aria-labelledby="edits-title">
+            <div class="panel-head">
+                <h2 id="edits-title" tabindex="-1">{ strings::EDITS }</h2>
+                <span class="pair">
+                    { act(strings::UNDO, Action::Undo, !state.past.is_empty()) }
+                    { act(strings::REDO, Action::Redo, !state.future.is_empty()) }
+                </span>
+            </div>
+            <Runs state={props.state.clone()} to={to.clone()} />
+            if state.edits.is_empty() { <p class="quiet">{ strings::NO_EDITS }</p> }
+            <ul>{ for items }</ul>
+            <Write state={props.state.clone()} to={to.clone()} />
+        </section>
+    }
+}
+
+/// The lesson's own runs, to start from.
+#[component]
+fn Runs(props: &Props) -> Html {
+    let state = &props.state;
+    if state.lesson.variants.len() < 2 {
+        return html! {};
+    }
+    let to = props.to.clone();
+    let on_choice = Callback::from(move |value: String| {
+        if let Ok(index) = value.parse() {
+            to.dispatch(Action::Variant(index));
+        }
+    });
+    let nearest = state.show.variant;
+    let exact = own_edits(&state.lesson, nearest) == state.edits;
+    let variants = state.lesson.variants.iter().enumerate();
+    let mut options: Vec<_> = variants.map(|(i, v)| (i.to_string(), v.title.clone())).collect();
+    let mut value = nearest.to_string();
+    if !exact {
+        value = "own".into();
+        options.push((value.clone(), strings::YOUR_OWN.into()));
+    }
+    html! { <Choice class="runs" label={strings::RUN} {options} {value} {on_choice} /> }
+}
+
+#[component]
+fn Write(props: &Props) -> Html {
+    let input = use_node_ref();
+    let (to, field) = (props.to.clone(), input.clone());
+    let count = props.state.past.len();
+    // What was typed stays until it has been taken over.
+    yew::use_effect_with(count, move |_| {
+        if let Some(field) = field.cast::<HtmlInputElement>() {
+            field.set_value("");
+        }
+    });
+    let field = input.clone();
+    let onsubmit = Callback::from(move |event: SubmitEvent| {
+        event.prevent_default();
+        if let Some(field) = field.cast::<HtmlInputElement>() {
+            to.dispatch(Action::Add(field.value()));
+        }
+    });
+    let wrong = props.state.wrong.as_ref();
+    html! {
+        <form class="write" {onsubmit}>
+            <label for="edit">{ strings::ADD_EDIT }</label>
+            <div class="field">
+                <input type="text" id="edit" ref={input} autocomplete="off" autocapitalize="off" spellcheck="false"
+                    placeholder={strings::EDIT_EXAMPLE} aria-invalid={wrong.map(|_| "true")}
+                    aria-describedby={wrong.map(|_| "edit-wrong")} />
+                <button type="submit" class="plain">{ strings::ADD }</button>
+            </div>
+            <div role="alert" id="edit-wrong">
+                if let Some((text, words)) = wrong {
+                    <p class="wrong">
+                        if !text.is_empty() { <code>{ text }</code>{ " · " } }
+                        { words }
+                    </p>
+                }
+            </div>
+        </form>
+    }
+}
