@@ -7,6 +7,9 @@ use lockscope::judge::Testimony;
 use lockscope::lesson::{self, BASE, Block, Class, Index, Inline, Lesson, MarkKind};
 use lockscope::run::Run;
 
+/// How many spoilt lessons are tried.
+const ROUNDS: usize = 400;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons")
 }
@@ -162,6 +165,40 @@ fn the_index_draws_the_run_that_happens() {
     );
     assert!(miniature.marks.is_sorted_by_key(|m| m.at));
     assert!(miniature.marks.iter().all(|m| m.at <= 1000));
+}
+
+/// Spoils a lesson in small ways, as tired authors do; nothing of it may bring the reader down.
+#[test]
+fn a_spoilt_lesson_is_an_error_and_never_a_panic() {
+    let manual = manual();
+    let example = manual.split("````markdown\n").nth(3).unwrap_or("").split("````").next();
+    let original: Vec<char> = example.unwrap_or("").chars().collect();
+    let bits = "\"'{}[]#=.-+<>*`\\\n\u{e9}9 ".chars().collect::<Vec<_>>();
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        // A linear congruence is random enough to hit every kind of place.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    let mut errors = 0;
+    for _ in 0..ROUNDS {
+        let mut text = original.clone();
+        for _ in 0..=random(3) {
+            let at = random(text.len());
+            match random(4) {
+                0 => drop(text.remove(at)),
+                1 => text.insert(at, bits[random(bits.len())]),
+                2 => text[at] = bits[random(bits.len())],
+                _ => drop(text.drain(at..(at + random(60)).min(text.len()))),
+            }
+        }
+        match lesson::parse(&text.iter().collect::<String>()) {
+            Ok(lesson) => drop(lesson::check(&lesson)),
+            Err(found) => errors += usize::from(!found.is_empty()),
+        }
+    }
+    assert!(errors > ROUNDS / 2, "most of them are noticed: {errors}");
 }
 
 #[test]

@@ -48,3 +48,22 @@ fn complaint(path: &std::path::Path, error: &ReadError) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lesson_of_the_index_has_its_file() {
+        let mut files = Files::new();
+        pack_lessons(&mut files).unwrap();
+        let index: lesson::Index = serde_json::from_slice(&files["lessons/index.json"]).unwrap();
+        assert!(index.lessons.iter().any(|card| card.id == "lease-expiration"));
+        assert_eq!(files.len(), index.lessons.len() + 1);
+        for card in &index.lessons {
+            let bytes = &files[&format!("lessons/{}.json", card.id)];
+            let lesson: Lesson = serde_json::from_slice(bytes).unwrap();
+            assert_eq!(lesson.title, card.title);
+        }
+    }
+}
