@@ -203,17 +203,23 @@ impl Form {
             if s.accept("at") {
                 facts.push(Fact::At(s.duration()?));
             } else if s.accept("token") {
-                facts.push(Fact::Token(u64::from(s.number("a token, a whole number")?)));
+                facts.push(Fact::Token(whole(s, "a token, a whole number")?));
             } else if s.accept("value") {
                 let sign = if s.accept("-") { -1 } else { 1 };
-                let size = s.number("a value, a whole number")?;
-                facts.push(Fact::Value(sign * i64::from(size)));
+                facts.push(Fact::Value(sign * whole::<i64>(s, "a value, a whole number")?));
             } else {
                 return Err(s.expected("`before`, `at`, `token`, `value` or the end of the line"));
             }
         }
         Ok(Form::Happens(first, facts))
     }
+}
+
+/// A whole number without a sign, as large as its type allows.
+fn whole<T: std::str::FromStr>(s: &mut Scanner<'_>, wanted: &str) -> Result<T, LineError> {
+    let number = s.peek_text().parse().map_err(|_| s.expected(wanted))?;
+    s.take(wanted)?;
+    Ok(number)
 }
 
 /// The names that expressions know: figures, then cells.
@@ -339,4 +345,58 @@ fn seconds(at: Micros) -> String {
         return format!("{whole}s");
     }
     format!("{whole}.{}s", format!("{rest:06}").trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Node;
+
+    fn error(text: &str) -> (usize, String) {
+        let client = crate::run::NodeKind::Client;
+        let node = Node { id: "client-a".into(), label: "Client A".into(), kind: client };
+        let cells = vec!["balance".to_string()];
+        let names = Names { nodes: vec![node], cells, ..Names::default() };
+        match Claim::parse(text, &names) {
+            Ok(_) => (usize::MAX, String::new()),
+            Err(error) => (error.at, error.message),
+        }
+    }
+
+    #[test]
+    fn assertions_that_can_be_read() {
+        for text in [
+            "balance == 90",
+            "not balance",
+            "invariant_broken == null",
+            "wait_us_p50 != null",
+            "grant client-a before expire client-a#2 before accept client-a",
+            "accept client-a token 18446744073709551615 value -5 at 1.5s",
+            "no grant client-a#3",
+        ] {
+            assert_eq!(error(text).0, usize::MAX, "{text}: {}", error(text).1);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_with_its_place() {
+        for (text, at, said) in [
+            ("balnce == 90", 0, "there is no `balnce` here"),
+            ("corruption == nil", 14, "there is no `nil` here"),
+            ("balance == null", 11, "there is no `null` here"),
+            ("grnt client-a", 0, "no kind of event `grnt`; the kinds are"),
+            ("grant client-b", 6, "no node `client-b`; the nodes are `client-a`"),
+            ("grant client-a#0", 15, "expected a number from 1"),
+            ("grant client-a before", 21, "expected the kind of an event"),
+            ("grant client-a after", 15, "expected `before`, `at`, `token`"),
+            ("grant client-a token x", 21, "expected a token, a whole number"),
+            ("grant client-a at -1s", 18, "expected a duration"),
+            ("no", 2, "expected the kind of an event"),
+            ("", 0, "expected a number, a name or `(`"),
+        ] {
+            let (place, message) = error(text);
+            assert_eq!(place, at, "{text}: {message}");
+            assert!(message.contains(said), "{text}: {message}");
+        }
+    }
 }
