@@ -1,11 +1,28 @@
 //! Where labels find room: a board of boxes that must stay free and of lines that should.
 
-use super::picture::{Area, Point};
+use super::picture::{Anchor, Area, Point};
 
 /// The height of a row of the index.
 const ROW: i32 = 64;
 /// What a crossed line costs, in places of preference.
 const CROSSING: i32 = 12;
+
+/// A place that a label may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub area: Area,
+    pub anchor: Anchor,
+    /// In which of its forms the label fits here.
+    pub block: usize,
+}
+
+impl Place {
+    /// What a label takes for itself: it keeps a little distance from all else.
+    pub fn claim(&self) -> Area {
+        let area = &self.area;
+        Area { left: area.left - 3, top: area.top, right: area.right + 3, bottom: area.bottom + 1 }
+    }
+}
 
 /// The occupied places of a picture.
 pub(super) struct Board {
@@ -67,7 +84,7 @@ impl Board {
     }
 
     /// How many lines cross a box.
-    pub fn crossings(&self, area: &Area) -> i32 {
+    fn crossings(&self, area: &Area) -> i32 {
         let mut seen: Vec<u32> = Vec::new();
         for row in self.rows(area.top, area.bottom) {
             for id in &self.line_rows[row] {
@@ -79,21 +96,25 @@ impl Board {
         seen.len() as i32
     }
 
-    /// The best of these boxes, the preferred first: free, and crossed by few lines.
-    pub fn choose(&self, candidates: &[Area]) -> Option<usize> {
-        let mut best: Option<(i32, usize)> = None;
-        for (rank, area) in candidates.iter().enumerate() {
-            if best.is_some_and(|b| b.0 <= rank as i32) {
+    /// The best of these places, the preferred first: free, and crossed by few lines; and whether a
+    /// line crosses it. Places are asked for only as long as one of them could still be better.
+    pub fn choose(&self, places: impl Iterator<Item = Place>) -> Option<(Place, bool)> {
+        let mut best: Option<(i32, Place, bool)> = None;
+        for (rank, place) in places.enumerate() {
+            let rank = rank as i32;
+            if best.is_some_and(|b| b.0 <= rank) {
                 break;
             }
-            if self.is_free(area) {
-                let cost = rank as i32 + CROSSING * self.crossings(area);
+            let area = place.claim();
+            if self.is_free(&area) {
+                let crossings = self.crossings(&area);
+                let cost = rank + CROSSING * crossings;
                 if best.is_none_or(|b| cost < b.0) {
-                    best = Some((cost, rank));
+                    best = Some((cost, place, crossings > 0));
                 }
             }
         }
-        best.map(|b| b.1)
+        best.map(|b| (b.1, b.2))
     }
 }
 

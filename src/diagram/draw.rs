@@ -3,7 +3,7 @@
 use super::lanes::{HEADER, NAME};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
-use super::picture::{Anchor, Area, FOLD_REACH, Fate, Picture, Point, Shape, Words};
+use super::picture::{Anchor, Area, Fate, Picture, Point, Shape, Words};
 use super::text::SIZE;
 use crate::run::NodeKind;
 use crate::sim::Micros;
@@ -21,7 +21,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Tick { left, right, y } => {
             vec![level(*left, *right, *y, pen(role, 10, Dash::Solid))]
         }
-        Shape::Fold { xs, y } => xs.iter().flat_map(|x| fold(*x, *y, role)).collect(),
+        Shape::Fold { across, y } => across.iter().flat_map(|a| fold(*a, *y, role)).collect(),
         Shape::Band { area } => band(area, role),
         Shape::Belief { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Hatch(role), 0)]
@@ -157,10 +157,10 @@ fn band(area: &Area, role: Role) -> Vec<Primitive> {
 }
 
 /// Two waves across a lane, with the page between them: what lies behind is torn apart.
-fn fold(x: i32, y: i32, role: Role) -> Vec<Primitive> {
+fn fold((left, right): (i32, i32), y: i32, role: Role) -> Vec<Primitive> {
     let wave = |y: i32| {
         let mut data = String::new();
-        let (mut from, right) = (x - FOLD_REACH.0, x + FOLD_REACH.1);
+        let mut from = left;
         data.push_str(&format!("M{from} {y}"));
         let mut up = true;
         while from < right {

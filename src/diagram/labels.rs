@@ -1,8 +1,8 @@
 //! Labels: what they say, where they may stand, and the pass that gives each a place of its own.
 
-use super::board::{Board, height};
+use super::board::{Board, Place, height};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Lane, Mark, Point, Shape, Words};
+use super::picture::{Anchor, Area, Mark, Point, Shape, Words};
 use super::text::{LINE, SIZE, width};
 use crate::sim::{EventId, Micros};
 
@@ -27,12 +27,18 @@ pub(super) enum Face {
     Plate(String),
 }
 
-/// A place that a label may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub area: Area,
-    pub anchor: Anchor,
-    pub block: usize,
+/// Where a label may stand.
+#[derive(Clone, Debug)]
+pub(super) enum Spots {
+    /// At these places, the preferred first.
+    Given(Vec<Place>),
+    /// To the right and to the left of a point, this far away; for a span, also further down its
+    /// lane, to this height.
+    Beside { at: Point, right: i32, left: i32, down: i32 },
+    /// Above and below a line, between the lanes.
+    Along { track: Vec<Point>, stretches: Vec<(i32, i32)> },
+    /// On a line, between the lanes.
+    Upon { track: Vec<Point>, stretches: Vec<(i32, i32)> },
 }
 
 /// A label that wants a place.
@@ -42,8 +48,8 @@ pub(super) struct Want {
     pub role: Role,
     pub from: Micros,
     pub face: Face,
-    /// The preferred first.
-    pub places: Vec<Place>,
+    /// Where.
+    pub spots: Spots,
     /// Who chooses first: the smallest.
     pub turn: u8,
     /// Where room is made if there is none.
@@ -84,68 +90,82 @@ impl Face {
     }
 }
 
-/// Places beside a lane at a height: to the right of what reaches `right` from the lifeline, then
-/// to the left of what reaches `left`; as near to the height as possible.
-pub(super) fn beside(face: &Face, lane: &Lane, y: i32, right: i32, left: i32) -> Vec<Place> {
-    let mut places = Vec::new();
-    for off in [0, 8, -8, 14, -14, 20, -20, 28, -28, 38, -38] {
-        for block in 0..face.count() {
-            let (wide, high) = face.size(block);
-            let top = y + off - high / 2;
-            let start = lane.x + right;
-            let area = Area { left: start, top, right: start + wide, bottom: top + high };
-            places.push(Place { area, anchor: Anchor::Start, block });
-        }
-    }
-    for off in [0, 8, -8, 14, -14, 20, -20, 28, -28] {
-        for block in 0..face.count() {
-            let (wide, high) = face.size(block);
-            let top = y + off - high / 2;
-            let end = lane.x - left;
-            let area = Area { left: end - wide, top, right: end, bottom: top + high };
-            places.push(Place { area, anchor: Anchor::End, block });
-        }
-    }
-    places
+/// How far beside a height a label may stand, the nearest first.
+const OFFSETS: [i32; 11] = [0, 8, -8, 14, -14, 20, -20, 28, -28, 38, -38];
+
+/// The sizes of a label's forms; it has at most three.
+type Sizes = [Option<(i32, i32)>; 3];
+
+/// A place with its middle at this height, to the right of `x` or to the left.
+fn at_side(size: (i32, i32), block: usize, x: i32, y: i32, anchor: Anchor) -> Place {
+    let (wide, high) = size;
+    let (left, top) = (if anchor == Anchor::Start { x } else { x - wide }, y - high / 2);
+    Place { area: Area { left, top, right: left + wide, bottom: top + high }, anchor, block }
+}
+
+/// Places to the right of a point, then to the left, as near to its height as possible; and then
+/// further down on the right.
+fn beside(
+    sizes: Sizes,
+    at: Point,
+    right: i32,
+    left: i32,
+    down: i32,
+) -> impl Iterator<Item = Place> {
+    let forms = move |sizes: Sizes, x: i32, y: i32, anchor: Anchor| {
+        let known = sizes.into_iter().enumerate();
+        known.filter_map(move |(i, size)| Some(at_side(size?, i, x, y, anchor)))
+    };
+    let near = move |sizes: Sizes| {
+        let sides = [(at.x + right, Anchor::Start), (at.x - left, Anchor::End)];
+        sides.into_iter().flat_map(move |(x, anchor)| {
+            OFFSETS.into_iter().flat_map(move |off| forms(sizes, x, at.y + off, anchor))
+        })
+    };
+    // The third form is for want of a better one: it says less.
+    let [first, second, third] = sizes;
+    let full = [first, second, None];
+    let lower = (at.y + 16..down).step_by(14).take(24);
+    let lower = lower.flat_map(move |y| forms(full, at.x + right, y, Anchor::Start));
+    near(full).chain(lower).chain(near([None, None, third]))
 }
 
 /// Places above and below a line, in each of these free stretches, the preferred stretch first.
-pub(super) fn along(face: &Face, track: &[Point], stretches: &[(i32, i32)]) -> Vec<Place> {
-    let mut places = Vec::new();
-    let (wide, high) = face.size(0);
-    for below in [false, true] {
-        for (left, right) in stretches {
-            let room = right - left - wide;
-            if room < 0 {
-                continue;
-            }
-            for part in [2, 3, 1, 4, 0] {
-                let start = left + room * part / 4;
-                let Some((a, b)) = ends(track, start, start + wide) else { continue };
-                let top = if below { a.max(b) + 3 } else { a.min(b) - 3 - high };
-                let area = Area { left: start, top, right: start + wide, bottom: top + high };
-                places.push(Place { area, anchor: Anchor::Middle, block: 0 });
-            }
-        }
-    }
-    places
+fn along<'a>(
+    (wide, high): (i32, i32),
+    track: &'a [Point],
+    stretches: &'a [(i32, i32)],
+) -> impl Iterator<Item = Place> + 'a {
+    let sides = [false, true].into_iter();
+    let places = sides.flat_map(move |below| {
+        let fitting = stretches.iter().filter(move |s| s.1 - s.0 >= wide);
+        fitting.flat_map(move |s| {
+            [2, 3, 1, 4, 0].map(|part| (below, s.0 + (s.1 - s.0 - wide) * part / 4))
+        })
+    });
+    places.filter_map(move |(below, left)| {
+        let (a, b) = ends(track, left, left + wide)?;
+        let top = if below { a.max(b) + 3 } else { a.min(b) - 3 - high };
+        let area = Area { left, top, right: left + wide, bottom: top + high };
+        Some(Place { area, anchor: Anchor::Middle, block: 0 })
+    })
 }
 
 /// Places on a line.
-pub(super) fn upon(face: &Face, track: &[Point], stretches: &[(i32, i32)]) -> Vec<Place> {
-    let mut places = Vec::new();
-    let (wide, high) = face.size(0);
-    for (left, right) in stretches {
-        let room = right - left - wide;
-        for part in [4, 2, 6, 1, 7, 3, 5, 0, 8] {
-            let start = left + room.max(0) * part / 8;
-            let Some((a, b)) = ends(track, start, start + wide) else { continue };
-            let top = (a + b) / 2 - high / 2;
-            let area = Area { left: start, top, right: start + wide, bottom: top + high };
-            places.push(Place { area, anchor: Anchor::Middle, block: 0 });
-        }
-    }
-    places
+fn upon<'a>(
+    (wide, high): (i32, i32),
+    track: &'a [Point],
+    stretches: &'a [(i32, i32)],
+) -> impl Iterator<Item = Place> + 'a {
+    let places = stretches.iter().flat_map(move |s| {
+        [4, 2, 6, 1, 7, 3, 5, 0, 8].map(|part| s.0 + (s.1 - s.0 - wide).max(0) * part / 8)
+    });
+    places.filter_map(move |left| {
+        let (a, b) = ends(track, left, left + wide)?;
+        let top = (a + b) / 2 - high / 2;
+        let area = Area { left, top, right: left + wide, bottom: top + high };
+        Some(Place { area, anchor: Anchor::Middle, block: 0 })
+    })
 }
 
 /// The heights of a track at two places of one of its legs.
@@ -167,27 +187,32 @@ pub(super) fn place(
     wants.sort_by_key(|w| (w.turn, w.y, w.event));
     let mut missing = Vec::new();
     for want in wants {
-        let areas: Vec<Area> = want.places.iter().map(|p| grown(&p.area)).collect();
-        let chosen = board.choose(&areas);
-        let crossed = chosen.and_then(|i| areas.get(i)).is_some_and(|a| board.crossings(a) > 0);
-        let Some(place) = chosen.and_then(|i| want.places.get(i)) else {
+        let Some((place, crossed)) = choose(&want, board) else {
             if want.needed {
                 missing.push(want.y);
             }
             continue;
         };
-        board.block(grown(&place.area));
+        board.block(place.claim());
         // On the wash of a band only ink keeps its contrast.
         let inside = bands.iter().any(|b| b.meets(&place.area));
         let role = if inside { Role::Ink } else { want.role };
-        draw(&want, place, role, crossed && !inside, marks);
+        draw(&want, &place, role, crossed && !inside, marks);
     }
     missing
 }
 
-/// Labels keep a little distance from each other and from all else.
-fn grown(area: &Area) -> Area {
-    Area { left: area.left - 3, top: area.top, right: area.right + 3, bottom: area.bottom + 1 }
+fn choose(want: &Want, board: &Board) -> Option<(Place, bool)> {
+    let size = |block| (block < want.face.count()).then(|| want.face.size(block));
+    let first = want.face.size(0);
+    match &want.spots {
+        Spots::Given(places) => board.choose(places.iter().copied()),
+        Spots::Beside { at, right, left, down } => {
+            board.choose(beside([size(0), size(1), size(2)], *at, *right, *left, *down))
+        }
+        Spots::Along { track, stretches } => board.choose(along(first, track, stretches)),
+        Spots::Upon { track, stretches } => board.choose(upon(first, track, stretches)),
+    }
 }
 
 fn draw(want: &Want, place: &Place, role: Role, halo: bool, marks: &mut Vec<Mark>) {

@@ -1,21 +1,20 @@
 //! From a run to a picture.
 
-use super::board::Board;
+use super::board::{Board, Place};
 use super::height::{axis, knots};
-use super::labels::{Face, Line, Place, Want, along, beside, blocks, place, single, upon};
+use super::labels::{Face, Line, Spots, Want, blocks, place, single};
 use super::lanes::{self, BARS, COLUMN, HEADER, reach};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Fate, Lane, Layout, Mark, Picture, Point, Scale, Shape};
+use super::picture::{Anchor, Area, Lane, Layout, Mark, Picture, Point, Scale, Shape};
 use super::signs::{Sign, signs};
-use super::story::{Bar, End, Flight, Fold, Severed, Story, Stretch};
-use super::words::short;
+use super::story::{Bar, Fold, Story, Stretch};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, MsgId, ProcId};
 
 /// How often a picture is laid out anew because labels lacked room.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 4;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 
@@ -39,15 +38,18 @@ pub fn layout(run: &Run, layout: &Layout) -> Picture {
     Composer::compose(run, &story, &signs, layout, &extra).0
 }
 
-struct Composer<'r> {
-    run: &'r Run,
-    story: &'r Story,
-    picture: Picture,
-    board: Board,
+/// A picture while it is put together.
+pub(super) struct Composer<'r> {
+    pub(super) run: &'r Run,
+    pub(super) story: &'r Story,
+    pub(super) picture: Picture,
+    pub(super) board: Board,
     marks: Vec<Mark>,
-    wants: Vec<Want>,
+    pub(super) wants: Vec<Want>,
     bands: Vec<Area>,
-    reaches: Vec<i32>,
+    pub(super) reaches: Vec<i32>,
+    /// A message that travels longer than this says so.
+    pub(super) slow: Micros,
     /// The left edge of all that is not the axis.
     left: i32,
 }
@@ -99,10 +101,13 @@ impl<'r> Composer<'r> {
         let limits = Area { left: left + 4, top: HEADER + 2, right: width - 4, bottom: height };
         let board = Board::new(limits);
         let (marks, wants, bands) = (Vec::new(), Vec::new(), Vec::new());
-        Composer { run, story, picture, board, marks, wants, bands, reaches, left }
+        let settings = &run.compiled.settings;
+        let slow = settings.span("link.delay").plus(settings.span("link.jitter"));
+        let slow = slow.plus(Micros::from_millis(500));
+        Composer { run, story, picture, board, marks, wants, bands, reaches, slow, left }
     }
 
-    fn y(&self, at: Micros) -> i32 {
+    pub(super) fn y(&self, at: Micros) -> i32 {
         self.picture.y_of(at)
     }
 
@@ -110,15 +115,15 @@ impl<'r> Composer<'r> {
         self.picture.lanes.get(usize::from(node.0))
     }
 
-    fn x(&self, node: ProcId) -> i32 {
+    pub(super) fn x(&self, node: ProcId) -> i32 {
         self.lane(node).map_or(0, |l| l.x)
     }
 
-    fn reach(&self, node: ProcId) -> i32 {
+    pub(super) fn reach(&self, node: ProcId) -> i32 {
         self.reaches.get(usize::from(node.0)).copied().unwrap_or(0)
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         event: EventId,
         role: Role,
@@ -201,8 +206,8 @@ impl<'r> Composer<'r> {
                 }
             }
         }
-        let (role, y) = (Role::Ink, band.top);
-        self.wants.push(Want { event, role, from, face, places, turn: 2, y, needed: true });
+        let (role, y, spots) = (Role::Ink, band.top, Spots::Given(places));
+        self.wants.push(Want { event, role, from, face, spots, turn: 2, y, needed: true });
     }
 
     fn bars(&mut self) {
@@ -230,12 +235,15 @@ impl<'r> Composer<'r> {
                 }
             }
         }
+        let truths = self.story.bars.iter().filter(|b| b.kind == IntervalKind::Truth);
+        let mut truths: Vec<(ProcId, Micros)> = truths.map(|b| (b.client, b.from)).collect();
+        truths.sort_unstable();
         for wait in &self.story.waits {
             let x = self.x(wait.node);
             // Its outline makes way for the truth that ends the waiting.
-            let granted = |b: &&Bar| b.client == wait.node && b.kind == IntervalKind::Truth;
-            let truths = self.story.bars.iter().filter(granted).map(|b| b.from);
-            let to = truths.filter(|t| *t > wait.from).min().map_or(wait.to, |t| t.min(wait.to));
+            let next = truths.partition_point(|t| *t <= (wait.node, wait.from));
+            let granted = truths.get(next).filter(|t| t.0 == wait.node);
+            let to = granted.map_or(wait.to, |t| t.1.min(wait.to));
             let (top, bottom) = (self.y(wait.from), self.y(to));
             let area = Area { left: x - BARS, top, right: x - 7, bottom };
             self.push(wait.event, Role::Muted, wait.from, Some(wait.to), Shape::Waiting { area });
@@ -251,18 +259,12 @@ impl<'r> Composer<'r> {
 
     /// Words of a span, near its beginning or anywhere along it.
     fn beside(&mut self, stretch: &Stretch, from: Micros, words: &str, right: i32, turn: u8) {
-        let Some(lane) = self.lane(stretch.node) else { return };
-        let face = single(words);
-        let (top, bottom) = (self.y(stretch.from), self.y(stretch.to));
-        let left = self.reach(stretch.node);
-        let mut places = beside(&face, lane, top + 2, right, left + 2);
-        let further = (top + 16..bottom).step_by(14).take(24);
-        for y in further {
-            places.extend(beside(&face, lane, y, right, left + 2).into_iter().take(1));
-        }
-        let event = stretch.event;
-        let role = Role::Muted;
-        self.wants.push(Want { event, role, from, face, places, turn, y: top, needed: true });
+        let (top, down) = (self.y(stretch.from), self.y(stretch.to));
+        let at = Point { x: self.x(stretch.node), y: top + 2 };
+        let left = self.reach(stretch.node) + 2;
+        let (event, role, face) = (stretch.event, Role::Muted, single(words));
+        let spots = Spots::Beside { at, right, left, down };
+        self.wants.push(Want { event, role, from, face, spots, turn, y: top, needed: true });
     }
 
     fn spans(&mut self) {
@@ -288,13 +290,19 @@ impl<'r> Composer<'r> {
 
     fn fold(&mut self, fold: &Fold) {
         let y = (self.y(fold.from) + self.y(fold.to)) / 2;
-        let xs: Vec<i32> = self.picture.lanes.iter().map(|l| l.x).collect();
         let at = self.picture.time_of(y);
-        for x in &xs {
-            let one = Shape::Fold { xs: vec![*x], y };
-            self.board.block(one.bounds());
+        // Whole waves of 16 px, which cover the bars of a client and are even about the others.
+        let lanes = self.picture.lanes.iter().zip(&self.reaches);
+        let across: Vec<(i32, i32)> = lanes
+            .map(|(lane, reach)| match lane.kind {
+                NodeKind::Client => (lane.x + 12 - (reach + 12 + 15) / 16 * 16, lane.x + 12),
+                _ => (lane.x - 16, lane.x + 16),
+            })
+            .collect();
+        for lane in &across {
+            self.board.block(Shape::Fold { across: vec![*lane], y }.bounds());
         }
-        self.push(fold.event, Role::Muted, at, None, Shape::Fold { xs, y });
+        self.push(fold.event, Role::Muted, at, None, Shape::Fold { across, y });
         let mut lines = vec![format!("{} pass", narrate::span(fold.to.since(fold.from)))];
         let tell = |n: u32, one: &str, many: &str| match n {
             0 => None,
@@ -319,7 +327,8 @@ impl<'r> Composer<'r> {
             }
         }
         let (event, role, y) = (fold.event, Role::Muted, self.y(fold.from));
-        self.wants.push(Want { event, role, from: at, face, places, turn: 1, y, needed: true });
+        let spots = Spots::Given(places);
+        self.wants.push(Want { event, role, from: at, face, spots, turn: 1, y, needed: true });
     }
 
     /// Places the signs, each on its lane at its moment or just under an earlier one; returns where
@@ -344,13 +353,14 @@ impl<'r> Composer<'r> {
             }
             let face = blocks(&sign.words, sign.strong);
             let left = self.reach(sign.node).max(reach + 6);
-            let places = beside(&face, &lane, at.y, reach.max(6) + 6, left + 2);
+            let (right, left) = (reach.max(6) + 6, left + 2);
+            let spots = Spots::Beside { at, right, left, down: 0 };
             self.wants.push(Want {
                 event: sign.event,
                 role: sign.role,
                 from: sign.at,
                 face,
-                places,
+                spots,
                 turn: if sign.needed { 0 } else { 7 },
                 y: at.y,
                 needed: sign.needed,
@@ -358,182 +368,6 @@ impl<'r> Composer<'r> {
         }
         ends.sort_by_key(|e| e.0);
         ends
-    }
-
-    /// Where a cut between two lanes is drawn.
-    fn between(&self, a: ProcId, b: ProcId) -> i32 {
-        let (low, high) = (a.min(b), a.max(b));
-        let left = ProcId(low.0 + (high.0 - low.0).saturating_sub(1) / 2);
-        let right = ProcId(left.0 + 1);
-        (self.x(left) + self.x(right) - self.reach(right)) / 2 + 4
-    }
-
-    fn cut(&mut self, cut: &Severed) {
-        let x = self.between(cut.from, cut.to);
-        let (top, bottom) = (self.y(cut.at), self.y(cut.until));
-        let shape = Shape::Cut { x, top, bottom };
-        let taken = self.board.is_free(&shape.bounds());
-        self.board.block(shape.bounds());
-        self.push(cut.event, Role::Ink, cut.at, Some(cut.until), shape);
-        if let Some(event) = cut.healed {
-            let at = Point { x, y: bottom };
-            self.push(event, Role::Ink, cut.until, None, Shape::Heal { at });
-        }
-        if !taken {
-            return;
-        }
-        let arrow = if cut.both { "–" } else { "→" };
-        let (from, to) = (short(self.run, cut.from), short(self.run, cut.to));
-        let way = format!("{from}{arrow}{to}");
-        let face = blocks(&[vec![format!("{way} cut")], vec![way, "cut".into()]], false);
-        let lane = Lane {
-            node: cut.from,
-            kind: NodeKind::Service,
-            x,
-            header: Area::default(),
-            label: String::new(),
-            sayings: Vec::new(),
-        };
-        let mut places = beside(&face, &lane, top + 6, 10, 10);
-        for y in (top + 20..bottom).step_by(14).take(24) {
-            places.extend(beside(&face, &lane, y, 10, 10).into_iter().take(2));
-        }
-        let (event, role, from) = (cut.event, Role::Ink, cut.at);
-        self.wants.push(Want { event, role, from, face, places, turn: 5, y: top, needed: true });
-    }
-
-    fn flight(&mut self, flight: &Flight, signs: &[(MsgId, Point, i32)]) {
-        let tail = Point { x: self.x(flight.from), y: self.y(flight.sent) };
-        let far = self.x(flight.to);
-        let half = (tail.x + far) / 2;
-        let mut track = vec![tail];
-        if let Some((at, until, event)) = flight.held {
-            // On the sender's side of the jagged line.
-            let x = self.between(flight.from, flight.to);
-            let x = x - 11 * (far - tail.x).signum();
-            let at_point = Point { x, y: self.y(at).max(tail.y + 1) };
-            track.push(at_point);
-            track.push(Point { x, y: self.y(until).max(at_point.y + 1) });
-            self.push(event, Role::Ink, at, Some(until), Shape::Held { at: at_point });
-            self.board.block(Shape::Held { at: at_point }.bounds());
-        }
-        let last = track.last().map_or(tail.y, |p| p.y);
-        let (fate, arrives) = match flight.end {
-            End::Arrives(at) => {
-                track.push(self.head(flight, signs, Point { x: far, y: self.y(at).max(last + 1) }));
-                (Fate::Arrives, Some(at))
-            }
-            End::Lost(at, at_peer) => {
-                let y = self.y(at).max(last + 8);
-                let x = if at_peer { far - 8 * (far - tail.x).signum() } else { half };
-                track.push(Point { x, y });
-                (Fate::Lost, Some(at))
-            }
-            End::Open => {
-                if flight.held.is_none() {
-                    let y = self.y(self.run.end).max(last + 8);
-                    track.push(Point { x: half, y });
-                }
-                (Fate::Open, None)
-            }
-        };
-        for leg in track.windows(2) {
-            self.board.draw(leg[0], leg[1]);
-        }
-        self.flight_words(flight, &track, fate);
-        let role = if flight.soft || fate == Fate::Lost { Role::Muted } else { Role::Ink };
-        let (id, sent, soft) = (flight.id, flight.sent, flight.soft);
-        let shape = Shape::Message { id, track, sent, arrives, fate, soft };
-        self.push(flight.event, role, sent, arrives, shape);
-    }
-
-    /// The end of an arrow: the lifeline, or the edge of the sign that it brings about.
-    fn head(&self, flight: &Flight, signs: &[(MsgId, Point, i32)], point: Point) -> Point {
-        match signs.binary_search_by_key(&flight.id, |s| s.0) {
-            Ok(found) => {
-                let (_, at, reach) = signs[found];
-                let side = (self.x(flight.from) - at.x).signum();
-                Point { x: at.x + side * reach, y: at.y }
-            }
-            Err(_) => point,
-        }
-    }
-
-    /// The stretches between lanes that a track crosses, those in its middle first.
-    fn stretches(&self, track: &[Point]) -> Vec<(i32, i32)> {
-        let (Some(first), Some(last)) = (track.first(), track.last()) else { return Vec::new() };
-        let (left, right) = (first.x.min(last.x), first.x.max(last.x));
-        let lanes = self.picture.lanes.windows(2).zip(self.reaches.iter().skip(1));
-        let crossed = lanes.filter(|(pair, _)| pair[0].x < right && pair[1].x > left);
-        let mut stretches: Vec<(i32, i32)> = crossed
-            .map(|(pair, reach)| {
-                ((pair[0].x + 9).max(left + 9), (pair[1].x - reach - 3).min(right - 12))
-            })
-            .filter(|s| s.0 < s.1)
-            .collect();
-        if first.x > last.x {
-            stretches.reverse();
-        }
-        stretches
-    }
-
-    fn flight_words(&mut self, flight: &Flight, track: &[Point], fate: Fate) {
-        // Near the receiver the lines of one sender are furthest apart in meaning, and near the
-        // sender those of several senders are; the pass over the board decides.
-        let mut stretches = self.stretches(track);
-        let (event, from, y) = (flight.event, flight.sent, track.first().map_or(0, |p| p.y));
-        if let Some(token) = flight.plate {
-            let face = Face::Plate(token.0.to_string());
-            let middle = (stretches.len().saturating_sub(1)) / 2;
-            let mut order = stretches.clone();
-            order
-                .sort_by_key(|s| stretches.iter().position(|o| o == s).map(|i| i.abs_diff(middle)));
-            let places = upon(&face, track, &order);
-            self.wants.push(Want {
-                event,
-                role: Role::Ink,
-                from,
-                face,
-                places,
-                turn: 4,
-                y,
-                needed: true,
-            });
-        }
-        stretches.reverse();
-        let role = if flight.soft { Role::Muted } else { Role::Ink };
-        if !flight.words.is_empty() {
-            let face = single(&flight.words);
-            let places = along(&face, track, &stretches);
-            let needed = !flight.soft;
-            let turn = if flight.soft { 6 } else { 5 };
-            self.wants.push(Want { event, role, from, face, places, turn, y, needed });
-        }
-        if fate != Fate::Arrives
-            && let Some(last) = track.last()
-        {
-            let face = single(if fate == Fate::Lost { "lost" } else { "on its way" });
-            let lane = Lane {
-                node: flight.to,
-                kind: NodeKind::Service,
-                x: last.x,
-                header: Area::default(),
-                label: String::new(),
-                sayings: Vec::new(),
-            };
-            let places = beside(&face, &lane, last.y, 12, 12);
-            let from = self.picture.time_of(last.y);
-            self.wants.push(Want {
-                event,
-                role: Role::Muted,
-                from,
-                face,
-                places,
-                turn: 4,
-                y,
-                needed: true,
-            });
-        }
     }
 }
 

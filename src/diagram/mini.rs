@@ -37,6 +37,12 @@ pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
         if let Finding::Overlap { from, to, .. } = finding {
             let area = across(*from, *to, 0, row * clients);
             drawn.push(filled(&area, None, Fill::Tint(Role::Danger), 0));
+            let edge = pen(Role::Danger, 10, Dash::Dotted);
+            drawn.extend([area.left, area.right].map(|x| Primitive::Line {
+                from: Point { x, y: area.top },
+                to: Point { x, y: area.bottom },
+                pen: edge,
+            }));
         }
     }
     for bar in &story.bars {

@@ -6,6 +6,7 @@
 
 mod board;
 mod draw;
+mod flights;
 mod height;
 mod icons;
 mod labels;

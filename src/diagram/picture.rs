@@ -4,9 +4,6 @@ use super::palette::Role;
 use crate::run::NodeKind;
 use crate::sim::{EventId, Micros, MsgId, ProcId};
 
-/// How far the waves of a fold reach to the left and to the right of a lifeline.
-pub(super) const FOLD_REACH: (i32, i32) = (36, 12);
-
 /// How large text and signs are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Scale {
@@ -150,8 +147,8 @@ pub enum Shape {
     Lifeline { x: i32, top: i32, bottom: i32, dashed: bool },
     /// A moment on the time axis.
     Tick { left: i32, right: i32, y: i32 },
-    /// Elided time: two wavy lines across each lane at these places.
-    Fold { xs: Vec<i32>, y: i32 },
+    /// Elided time: two wavy lines across each lane, from the left to the right of its marks.
+    Fold { across: Vec<(i32, i32)>, y: i32 },
     /// Two or more believers: a band behind the lanes, with dotted edges and a bracket.
     Band { area: Area },
     /// A client believes: an outlined, hatched bar.
@@ -252,10 +249,10 @@ impl Shape {
             | Shape::Cap { left, right, y } => {
                 Area { left: *left, top: y - 1, right: *right, bottom: y + 1 }
             }
-            Shape::Fold { xs, y } => Area {
-                left: xs.iter().min().map_or(0, |x| x - FOLD_REACH.0),
+            Shape::Fold { across, y } => Area {
+                left: across.iter().map(|a| a.0).min().unwrap_or(0),
                 top: y - 7,
-                right: xs.iter().max().map_or(0, |x| x + FOLD_REACH.1),
+                right: across.iter().map(|a| a.1).max().unwrap_or(0),
                 bottom: y + 7,
             },
             Shape::Band { area }

@@ -292,7 +292,11 @@ fn of_event(run: &Run, id: EventId, event: &Event<Testimony>) -> Option<Sign> {
                 _ => None,
             });
             let [key, value] = set.map_or(["a setting", "changes"], |s| s.map(String::as_str));
-            make(Kind::Notice, Role::Muted, &[key, value])
+            // A setting belongs to no process; its notice stands where it is felt.
+            let felt =
+                if key.starts_with("resource.") { NodeKind::Resource } else { NodeKind::Service };
+            let node = run.names().of_kind(felt).next().unwrap_or(event.node);
+            make(Kind::Notice, Role::Muted, &[key, value]).map(|made| Sign { node, ..made })
         }
         What::Limit => make(Kind::Notice, Role::Danger, &["too long:", "cut off here"]),
         _ => None,

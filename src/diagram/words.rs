@@ -2,7 +2,7 @@
 
 use super::story::token_words;
 use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd};
-use crate::run::{NodeKind, Run};
+use crate::run::{NodeKind, Run, kind};
 use crate::sim::{MessageInfo, ProcId};
 use crate::systems::Body;
 
@@ -19,6 +19,10 @@ pub(super) fn message(run: &Run, info: &MessageInfo<Body>) -> (String, Option<To
             }
             Testimony::Write(op, write) => {
                 (value(run, "write ", op.cell, write.value), op.token, false)
+            }
+            Testimony::Ask { lock, .. } if run.names().locks.len() > 1 => {
+                let words = format!("{} {}", info.body.name, run.names().lock(*lock));
+                (words, info.body.token, false)
             }
             _ => (info.body.name.into(), info.body.token, false),
         };
@@ -75,7 +79,13 @@ pub(super) fn refusal(token: Option<Token>, why: Rejection, rightful: bool) -> [
 /// What became of a grant, for the service's lane.
 pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> String {
     let token = token_words(run, grant);
-    let name = if token.is_empty() { "lock".to_string() } else { format!("lease {token}") };
+    let lock = kind::lock(&run.record, grant.0, run.record.event(grant.0));
+    let several = lock.filter(|_| run.names().locks.len() > 1).map(|l| run.names().lock(l));
+    let name = match (several, token.is_empty()) {
+        (Some(lock), _) => format!("{lock} {token}").trim_end().to_string(),
+        (None, true) => "lock".into(),
+        (None, false) => format!("lease {token}"),
+    };
     match why {
         TruthEnd::Expired(_) => format!("{name} expires"),
         TruthEnd::Released => format!("{name} released"),

@@ -1,0 +1,179 @@
+//! Messages and the cuts that they meet, laid out.
+
+use super::labels::{Face, Spots, Want, blocks, single};
+use super::layout::Composer;
+use super::palette::Role;
+use super::picture::{Fate, Point, Shape};
+use super::story::{End, Flight, Severed};
+use super::words::short;
+use crate::narrate;
+use crate::sim::{EventId, Micros, MsgId, ProcId};
+
+impl Composer<'_> {
+    /// Where a cut between two lanes is drawn.
+    fn between(&self, a: ProcId, b: ProcId) -> i32 {
+        let (low, high) = (a.min(b), a.max(b));
+        let left = ProcId(low.0 + (high.0 - low.0).saturating_sub(1) / 2);
+        let right = ProcId(left.0 + 1);
+        (self.x(left) + self.x(right) - self.reach(right)) / 2 + 4
+    }
+
+    pub(super) fn cut(&mut self, cut: &Severed) {
+        let x = self.between(cut.from, cut.to);
+        let (top, bottom) = (self.y(cut.at), self.y(cut.until));
+        let shape = Shape::Cut { x, top, bottom };
+        let taken = self.board.is_free(&shape.bounds());
+        self.board.block(shape.bounds());
+        self.push(cut.event, Role::Ink, cut.at, Some(cut.until), shape);
+        if let Some(event) = cut.healed {
+            let at = Point { x, y: bottom };
+            self.push(event, Role::Ink, cut.until, None, Shape::Heal { at });
+        }
+        if !taken {
+            return;
+        }
+        let arrow = if cut.both { "–" } else { "→" };
+        let (from, to) = (short(self.run, cut.from), short(self.run, cut.to));
+        let way = format!("{from}{arrow}{to}");
+        let forms = [vec![format!("{way} cut")], vec![way, "cut".into()], vec!["cut".into()]];
+        let face = blocks(&forms, false);
+        let spots =
+            Spots::Beside { at: Point { x, y: top + 6 }, right: 10, left: 10, down: bottom };
+        let (event, role, from) = (cut.event, Role::Ink, cut.at);
+        self.wants.push(Want { event, role, from, face, spots, turn: 5, y: top, needed: true });
+    }
+
+    pub(super) fn flight(&mut self, flight: &Flight, signs: &[(MsgId, Point, i32)]) {
+        let tail = Point { x: self.x(flight.from), y: self.y(flight.sent) };
+        let far = self.x(flight.to);
+        let half = (tail.x + far) / 2;
+        let mut track = vec![tail];
+        if let Some((at, until, event)) = flight.held {
+            // On the sender's side of the jagged line.
+            let x = self.between(flight.from, flight.to);
+            let x = x - 11 * (far - tail.x).signum();
+            let at_point = Point { x, y: self.y(at).max(tail.y + 1) };
+            track.push(at_point);
+            track.push(Point { x, y: self.y(until).max(at_point.y + 1) });
+            self.push(event, Role::Ink, at, Some(until), Shape::Held { at: at_point });
+            self.board.block(Shape::Held { at: at_point }.bounds());
+            self.remark(event, at, at_point, "held", 6);
+        }
+        let last = track.last().map_or(tail.y, |p| p.y);
+        let (fate, arrives) = match flight.end {
+            End::Arrives(at) => {
+                track.push(self.head(flight, signs, Point { x: far, y: self.y(at).max(last + 1) }));
+                (Fate::Arrives, Some(at))
+            }
+            End::Lost(at, at_peer) => {
+                let y = self.y(at).max(last + 8);
+                let x = if at_peer { far - 8 * (far - tail.x).signum() } else { half };
+                track.push(Point { x, y });
+                (Fate::Lost, Some(at))
+            }
+            End::Open => {
+                if flight.held.is_none() {
+                    let y = self.y(self.run.end).max(last + 8);
+                    track.push(Point { x: half, y });
+                }
+                (Fate::Open, None)
+            }
+        };
+        for leg in track.windows(2) {
+            self.board.draw(leg[0], leg[1]);
+        }
+        self.flight_words(flight, &track, fate);
+        let role = if flight.soft || fate == Fate::Lost { Role::Muted } else { Role::Ink };
+        let (id, sent, soft) = (flight.id, flight.sent, flight.soft);
+        let shape = Shape::Message { id, track, sent, arrives, fate, soft };
+        self.push(flight.event, role, sent, arrives, shape);
+    }
+
+    /// The end of an arrow: the lifeline, or the edge of the sign that it brings about.
+    fn head(&self, flight: &Flight, signs: &[(MsgId, Point, i32)], point: Point) -> Point {
+        match signs.binary_search_by_key(&flight.id, |s| s.0) {
+            Ok(found) => {
+                let (_, at, reach) = signs[found];
+                let side = (self.x(flight.from) - at.x).signum();
+                Point { x: at.x + side * reach, y: at.y }
+            }
+            Err(_) => point,
+        }
+    }
+
+    /// Words beside a point that lies on no lane.
+    fn remark(&mut self, event: EventId, from: Micros, at: Point, words: &str, turn: u8) {
+        let face = single(words);
+        let spots = Spots::Beside { at, right: 12, left: 12, down: 0 };
+        let (role, y) = (Role::Muted, at.y);
+        self.wants.push(Want { event, role, from, face, spots, turn, y, needed: true });
+    }
+
+    /// The stretches between lanes that a track crosses, those in its middle first.
+    fn stretches(&self, track: &[Point]) -> Vec<(i32, i32)> {
+        let (Some(first), Some(last)) = (track.first(), track.last()) else { return Vec::new() };
+        let (left, right) = (first.x.min(last.x), first.x.max(last.x));
+        let lanes = self.picture.lanes.windows(2).zip(self.reaches.iter().skip(1));
+        let crossed = lanes.filter(|(pair, _)| pair[0].x < right && pair[1].x > left);
+        let mut stretches: Vec<(i32, i32)> = crossed
+            .map(|(pair, reach)| {
+                ((pair[0].x + 9).max(left + 9), (pair[1].x - reach - 3).min(right - 12))
+            })
+            .filter(|s| s.0 < s.1)
+            .collect();
+        if first.x > last.x {
+            stretches.reverse();
+        }
+        stretches
+    }
+
+    fn flight_words(&mut self, flight: &Flight, track: &[Point], fate: Fate) {
+        // Near the receiver the lines of one sender are furthest apart in meaning, and near the
+        // sender those of several senders are; the pass over the board decides.
+        let mut stretches = self.stretches(track);
+        let (event, from, y) = (flight.event, flight.sent, track.first().map_or(0, |p| p.y));
+        if let Some(token) = flight.plate {
+            let face = Face::Plate(token.0.to_string());
+            let middle = (stretches.len().saturating_sub(1)) / 2;
+            let mut order = stretches.clone();
+            order
+                .sort_by_key(|s| stretches.iter().position(|o| o == s).map(|i| i.abs_diff(middle)));
+            let spots = Spots::Upon { track: track.to_vec(), stretches: order };
+            self.wants.push(Want {
+                event,
+                role: Role::Ink,
+                from,
+                face,
+                spots,
+                turn: 4,
+                y,
+                needed: true,
+            });
+        }
+        stretches.reverse();
+        let role = if flight.soft { Role::Muted } else { Role::Ink };
+        if !flight.words.is_empty() {
+            let face = single(&flight.words);
+            let spots = Spots::Along { track: track.to_vec(), stretches };
+            let needed = !flight.soft;
+            let turn = if flight.soft { 6 } else { 5 };
+            self.wants.push(Want { event, role, from, face, spots, turn, y, needed });
+        }
+        if let (End::Arrives(at), None) = (flight.end, flight.held)
+            && at.since(flight.sent) > self.slow
+        {
+            // Somebody held it: the arrow alone does not say that this took longer than others.
+            let face = single(&format!("takes {}", narrate::span(at.since(flight.sent))));
+            let stretches = self.stretches(track);
+            let spots = Spots::Along { track: track.to_vec(), stretches };
+            let (role, turn) = (Role::Muted, 6);
+            self.wants.push(Want { event, role, from, face, spots, turn, y, needed: false });
+        }
+        if fate != Fate::Arrives
+            && let Some(last) = track.last()
+        {
+            let words = if fate == Fate::Lost { "lost" } else { "on its way" };
+            self.remark(event, self.picture.time_of(last.y), *last, words, 4);
+        }
+    }
+}
