@@ -240,6 +240,23 @@ fn a_message_leaves_and_arrives_at_the_heights_of_its_moments() {
 }
 
 #[test]
+fn five_lanes_fit_in_800_pixels_and_more_lanes_make_the_picture_wider() {
+    let program = ["acquire", "read balance", "work 1s", "write balance = balance - 1", "release"];
+    let ids: Vec<String> = ('a'..='h').map(|c| format!("client-{c}")).collect();
+    for (count, wider) in [(3, false), (8, true)] {
+        let clients: Vec<(&str, &str, &[&str])> =
+            ids.iter().take(count).map(|id| (id.as_str(), "0s", &program[..])).collect();
+        let run = run(&scenario(&[], &clients), &["at 500ms pause client-a for 20s"]);
+        let picture = picture(&run);
+        assert_eq!(picture.width > 800, wider);
+        check(&run, &picture, &format!("{count} clients"));
+        for pair in picture.lanes.windows(2) {
+            assert!(pair[0].header.right < pair[1].header.left && pair[0].x < pair[1].x);
+        }
+    }
+}
+
+#[test]
 fn an_empty_stretch_of_the_picture_has_no_marks_but_those_that_pass_through_it() {
     let run = race(&[PAUSE]);
     let picture = picture(&run);

@@ -221,9 +221,11 @@ impl Story {
             .filter(|i| i.kind == IntervalKind::Truth)
             .map(|i| (i.grant, i))
             .collect();
+        // A belief that ends in the instant in which it began has no height.
+        let lasting = intervals.iter().filter(|i| i.from < i.to);
         // Which grant stands in which column of a client: the first that is free.
         let mut columns: BTreeMap<ProcId, Vec<(Micros, EventId)>> = BTreeMap::new();
-        for interval in intervals {
+        for interval in lasting {
             let (client, grant) = (interval.client, interval.grant.0);
             let taken = columns.entry(client).or_default();
             let own = taken.iter().position(|c| c.1 == grant);
