@@ -137,22 +137,22 @@ impl<'r> Composer<'r> {
 
     fn lifelines(&mut self) {
         let bottom = self.picture.height - 14;
-        for lane in self.picture.lanes.clone() {
+        let lanes: Vec<(ProcId, i32)> = self.picture.lanes.iter().map(|l| (l.node, l.x)).collect();
+        for (node, x) in lanes {
             let mut top = HEADER - 8;
             let mut from = Micros::ZERO;
-            self.board.block(Area { left: lane.x - 2, top, right: lane.x + 2, bottom });
+            self.board.block(Area { left: x - 2, top, right: x + 2, bottom });
             let story = self.story;
-            for down in story.downs.iter().filter(|d| d.node == lane.node) {
+            for down in story.downs.iter().filter(|d| d.node == node) {
                 let (crash, back) = (self.y(down.from), self.y(down.to));
                 let back = if down.ended.is_some() { back } else { bottom };
-                let x = lane.x;
                 let alive = Shape::Lifeline { x, top, bottom: crash, dashed: false };
                 self.push(down.event, Role::Ink, from, Some(down.from), alive);
                 let dead = Shape::Lifeline { x, top: crash, bottom: back, dashed: true };
                 self.push(down.event, Role::Muted, down.from, Some(down.to), dead);
                 (top, from) = (back, down.to);
             }
-            let rest = Shape::Lifeline { x: lane.x, top, bottom, dashed: false };
+            let rest = Shape::Lifeline { x, top, bottom, dashed: false };
             self.push(EventId(0), Role::Ink, from, None, rest);
         }
     }
@@ -337,11 +337,10 @@ impl<'r> Composer<'r> {
         let mut ends = Vec::new();
         let mut free = vec![i32::MIN; self.picture.lanes.len()];
         for sign in signs {
-            let Some(lane) = self.lane(sign.node).cloned() else { continue };
+            let Some(x) = self.lane(sign.node).map(|l| l.x) else { continue };
             let reach = sign.kind.reach();
             let free = &mut free[usize::from(sign.node.0)];
-            let at =
-                Point { x: lane.x, y: self.picture.y_of(sign.at).max(free.saturating_add(reach)) };
+            let at = Point { x, y: self.picture.y_of(sign.at).max(free.saturating_add(reach)) };
             if let Some(shape) = sign.kind.shape(at) {
                 *free = at.y + reach + 5;
                 self.board.block(shape.bounds());
