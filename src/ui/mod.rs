@@ -1,10 +1,12 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer and [`route`] the address; both are plain Rust and tested natively.
+//! [`state`] is the one reducer, [`show`] what it derives from a run, [`route`] the address; they are
+//! plain Rust and tested natively.
 //! All else exists on wasm32 only: `player` lets time pass and is the only writer of nodes, `platform`
 //! is the only other contact with the browser, the rest are components.
 
 pub mod route;
+pub mod show;
 pub mod state;
 pub mod strings;
 

@@ -15,10 +15,11 @@ use super::panels::{Knowledge, Log, Program};
 use super::platform::{self, use_media};
 use super::player::{Nodes, Player};
 use super::route::Route;
+use super::show::Size;
 use super::stage::{Stage, caption};
-use super::state::{Action, Size, State};
+use super::state::{Action, State};
 use super::strings;
-use super::transport::Transport;
+use super::transport::{Tools, Transport};
 use super::words::{Defences, Edits, Prediction, Story};
 use crate::sim::ProcId;
 
@@ -101,7 +102,7 @@ pub fn LessonPage(props: &Props) -> Html {
     html! {
         <div class="page lesson" {onkeydown}>
             <Header on_help={opening(Open::Help)} on_take={Some(opening(Open::Take))} />
-            { body(&state, &to, &nodes, narrow, &break_node) }
+            { body(&state, &to, &nodes, narrow, &break_node, &break_it) }
             <Transport state={state.clone()} to={to.clone()} nodes={nodes.clone()} {narrow} on_break={break_it} />
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said">
                 <span key={state.spoken.0}>{ &state.spoken.1 }</span>
@@ -132,6 +133,7 @@ fn body(
     nodes: &Nodes,
     narrow: bool,
     on_break: &Callback<ProcId>,
+    break_it: &Callback<MouseEvent>,
 ) -> Html {
     let stage = html! {
         <Stage key="stage" state={state.clone()} to={to.clone()} nodes={nodes.clone()} on_break={on_break.clone()} />
@@ -140,6 +142,9 @@ fn body(
         return html! {
             <main class="work narrow">
                 { caption(state) }
+                <div class="tools">
+                    <Tools state={state.clone()} to={to.clone()} narrow=true on_break={break_it.clone()} />
+                </div>
                 { stage }
                 <Tabs state={state.clone()} to={to.clone()} />
             </main>

@@ -4,7 +4,8 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use
 
 use super::draw::Same;
 use super::page::Model;
-use super::state::{Action, Size, State};
+use super::show::Size;
+use super::state::{Action, State};
 use super::strings;
 use crate::narrate;
 use crate::run::{NodeKind, Run};
@@ -27,15 +28,18 @@ pub fn Knowledge(props: &Props) -> Html {
     let now = narrate::knows(&show.run, &show.world(head));
     let before = show.stepped(head, Size::Event, false);
     let then = narrate::knows(&show.run, &show.world(before));
-    let tables = now.iter().enumerate().map(|(i, knows)| {
+    let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
+        let label = show.run.names().node(knows.node).label.clone();
         let rows = knows.lines.iter().enumerate().map(|(row, (what, value))| {
             let changed = !old.iter().any(|(w, v)| w == what && v == value);
             html! {
                 <tr key={row}>
-                    <th scope="row">{ what }</th>
+                    if row == 0 {
+                        <th scope="rowgroup" rowspan={knows.lines.len().to_string()}>{ &label }</th>
+                    }
                     <td>
-                        { value }
+                        <span class="quiet">{ what }</span>{ " " }{ value }
                         if changed {
                             <span class="changed">{ " ▲" }<span class="aloud">{ " changed" }</span></span>
                         }
@@ -43,17 +47,12 @@ pub fn Knowledge(props: &Props) -> Html {
                 </tr>
             }
         });
-        html! {
-            <table class="knows" key={knows.node.0}>
-                <caption>{ &knows.title }</caption>
-                <tbody>{ for rows }</tbody>
-            </table>
-        }
+        html! { <tbody key={knows.node.0}>{ for rows }</tbody> }
     });
     html! {
         <section class="panel" aria-labelledby="knows-title">
             <h2 id="knows-title">{ strings::KNOWS }</h2>
-            <div>{ for tables }</div>
+            <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
         </section>
     }
 }
@@ -100,10 +99,10 @@ pub fn Program(props: &Props) -> Html {
     html! {
         <section class="panel" aria-labelledby="program-title">
             <div class="panel-head">
-                <h2 id="program-title">{ strings::program_of(&label) }</h2>
+                <h2 id="program-title">{ strings::PROGRAM }</h2>
                 <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
             </div>
-            <div>{ for lists }</div>
+            <div class="programs" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
         </section>
     }
 }

@@ -14,7 +14,8 @@ use yew::{NodeRef, UseReducerDispatcher};
 
 use super::page::Model;
 use super::platform;
-use super::state::{Action, Show, Size, State};
+use super::show::{Head, Show, Size};
+use super::state::{Action, State};
 use crate::diagram::{Picture, Shape};
 use crate::narrate;
 use crate::sim::Micros;
@@ -291,7 +292,7 @@ fn slide(inner: &mut Inner, passed: f64) -> Option<Action> {
         return None;
     }
     inner.slide = 0.0;
-    let head = crate::ui::state::Head { event: inner.event, at: Micros(inner.at as u64) };
+    let head = Head { event: inner.event, at: Micros(inner.at as u64) };
     let next = show.stepped(head, Size::Event, true).event?;
     let halt = inner.halts.iter().find(|h| Some(**h) > inner.event && **h <= next).copied();
     let event = halt.unwrap_or(next);

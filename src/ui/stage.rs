@@ -70,7 +70,7 @@ pub fn Stage(props: &Props) -> Html {
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
                     <StillLayer picture={picture.clone()} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
-                    <SignLayer picture={picture.clone()} {at} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
+                    <SignLayer picture={picture.clone()} at={state.head.event.map(|_| at)} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
                     <MovingLayer {picture} nodes={parts.clone()} />
                 </svg>
             </div>
@@ -120,8 +120,9 @@ fn Headers(props: &HeadersProps) -> Html {
 #[derive(Properties, PartialEq)]
 struct LayerProps {
     picture: Same<Picture>,
+    /// The present moment; none before anything has happened.
     #[prop_or_default]
-    at: Micros,
+    at: Option<Micros>,
     top: i32,
     bottom: i32,
 }
@@ -162,7 +163,8 @@ fn SignLayer(props: &LayerProps) -> Html {
             .map(|(i, m)| (m.from, drawn(m, i)))
             .collect::<Vec<_>>()
     });
-    let shown = made.iter().filter(|(from, _)| *from <= props.at).map(|(_, node)| node.clone());
+    let shown =
+        made.iter().filter(|(from, _)| Some(*from) <= props.at).map(|(_, node)| node.clone());
     html! { <g>{ for shown }</g> }
 }
 
@@ -182,9 +184,9 @@ fn MovingLayer(props: &MovingProps) -> Html {
     html! {
         <g aria-hidden="true">
             <g ref={props.nodes.head.clone()} class="now">
-                <path d={format!("M0 0H{}", width - 60)} />
-                <rect x={(width - 66).to_string()} y="-10" width="64" height="20" rx="4" />
-                <text x={(width - 34).to_string()} y="4" text-anchor="middle" ref={props.nodes.label.clone()}></text>
+                <path d={format!("M62 0H{width}")} />
+                <rect x="0" y="-10" width="62" height="20" rx="4" />
+                <text x="31" y="4" text-anchor="middle" ref={props.nodes.label.clone()}></text>
             </g>
             <g>{ for dots }</g>
         </g>

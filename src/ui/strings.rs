@@ -92,7 +92,7 @@ pub const STEP_SIZE: &str = "Step size";
 pub const SPEED: &str = "Speed";
 pub const POSITION: &str = "Position in the run";
 
-pub const TAKE: &str = "Take it along";
+pub const TAKE: &str = "Export";
 pub const COPY_LINK: &str = "Copy link";
 pub const COPY_MERMAID: &str = "Copy as Mermaid";
 pub const SAVE_SVG: &str = "Download picture (SVG)";

@@ -10,9 +10,10 @@ use super::draw::{Choice, Same, icon, nodes, tone};
 use super::page::Model;
 use super::platform::use_width;
 use super::player::Nodes;
-use super::state::{Action, SPEEDS, Size, State};
+use super::show::Size;
+use super::state::{Action, SPEEDS, State};
 use super::strings;
-use crate::diagram::miniature;
+use crate::diagram::{miniature, miniature_x};
 use crate::narrate;
 use crate::run::Run;
 use crate::sim::Micros;
@@ -65,11 +66,9 @@ pub fn Transport(props: &Props) -> Html {
                     { button(play.0, play.1, "square strong", toggle) }
                     { button(strings::FORWARD, FORWARD, "square", Action::Step(size, true)) }
                 </div>
-                { sizes(state, to, props.narrow) }
-                { speeds(state, to) }
-                <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
-                    { strings::BREAK }
-                </button>
+                if !props.narrow {
+                    <Tools state={props.state.clone()} to={to.clone()} narrow=false on_break={props.on_break.clone()} />
+                }
                 <Scrubber state={props.state.clone()} to={to.clone()} nodes={props.nodes.clone()} />
                 <p class="readout">
                     <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
@@ -78,6 +77,28 @@ pub fn Transport(props: &Props) -> Html {
                 </p>
             </div>
         </section>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub struct ToolsProps {
+    pub state: Same<State>,
+    pub to: UseReducerDispatcher<Model>,
+    pub narrow: bool,
+    pub on_break: Callback<MouseEvent>,
+}
+
+/// Step size, speed, and the way to break something; on a narrow page they stand above the stage.
+#[component]
+pub fn Tools(props: &ToolsProps) -> Html {
+    html! {
+        <>
+            { sizes(&props.state, &props.to, props.narrow) }
+            { speeds(&props.state, &props.to) }
+            <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
+                { strings::BREAK }
+            </button>
+        </>
     }
 }
 
@@ -206,7 +227,7 @@ fn Scrubber(props: &ScrubberProps) -> Html {
     html! {
         <div class="scrubber">
             <div class="strip" ref={strip}>
-                <Strip run={Same(state.show.run.clone())} {width} />
+                <Strip run={Same(state.show.run.clone())} {width} seen={state.seen} />
             </div>
             <input type="range" min="0" max={state.show.run.end.0.to_string()} step="1" ref={props.nodes.range.clone()}
                 aria-label={strings::POSITION} aria-valuetext={words} {oninput} {onkeydown} />
@@ -218,6 +239,7 @@ fn Scrubber(props: &ScrubberProps) -> Html {
 struct StripProps {
     run: Same<Run>,
     width: i32,
+    seen: Micros,
 }
 
 #[component]
@@ -225,9 +247,13 @@ fn Strip(props: &StripProps) -> Html {
     if props.width <= 0 {
         return html! {};
     }
+    // What nobody has seen yet stays hidden, or it would answer the question before the run does.
+    let hidden = props.width - miniature_x(&props.run, props.width, props.seen);
+    let style =
+        if hidden > 0 { format!("clip-path:inset(0 {hidden}px 0 0)") } else { String::new() };
     html! {
         <svg aria-hidden="true" width={props.width.to_string()} height={STRIP.to_string()}
-            viewBox={format!("0 0 {} {STRIP}", props.width)}>
+            viewBox={format!("0 0 {} {STRIP}", props.width)} {style}>
             { nodes(&miniature(&props.run, props.width, STRIP)) }
         </svg>
     }

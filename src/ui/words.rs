@@ -153,17 +153,11 @@ pub fn Prediction(props: &Props) -> Html {
     let Some(question) = state.lesson.predictions.get(index) else { return html! {} };
     let said = state.said.get(index).copied().flatten();
     let shown = state.answered(index);
-    let body = match (said, shown) {
-        (None, false) => {
+    let body = match said {
+        None => {
             html! { <Ask key={index} state={props.state.clone()} to={props.to.clone()} {index} /> }
         }
-        (None, true) => html! {
-            <>
-                <p class="question">{ &question.question }</p>
-                { outcome(state, question) }
-            </>
-        },
-        (Some(said), shown) => html! {
+        Some(said) => html! {
             <>
                 <p class="question">{ &question.question }</p>
                 <p><strong>{ strings::you_said(answer(question, said.answer), said.sure) }</strong></p>

@@ -1,0 +1,278 @@
+//! A run with all that is derived from it for showing: stops, beats, questions, the picture.
+
+use std::rc::Rc;
+
+use super::strings;
+use crate::diagram::{self, Layout, Picture};
+use crate::lesson::{Claim, Lesson, Predict, anchor};
+use crate::narrate;
+use crate::run::kind::{self, Weight};
+use crate::run::{self, Run};
+use crate::sim::{EventId, Micros, World};
+use crate::systems::{Locks, Registry};
+
+/// How far one step goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// To the next piece of the story.
+    Beat,
+    /// To the next thing that happens.
+    Event,
+    /// To the next thing that decides something.
+    Decision,
+}
+
+/// Where in a run the learner is: everything up to `event` has happened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Head {
+    /// The last event that has happened; none at the very start.
+    pub event: Option<u32>,
+    /// The moment; not before that event, and before the next one.
+    pub at: Micros,
+}
+
+/// A run with all that is derived from it for showing.
+#[derive(Clone, Debug)]
+pub struct Show {
+    /// The run.
+    pub run: Rc<Run>,
+    /// Its picture.
+    pub picture: Rc<Picture>,
+    /// Events that a step stops at.
+    pub stops: Vec<u32>,
+    /// Those of them that decide something.
+    pub decisions: Vec<u32>,
+    /// Where each beat of the lesson stands in this run, or why it does not.
+    pub beats: Vec<Result<u32, String>>,
+    /// The beats that belong to this run, by the order of their events.
+    pub story: Vec<usize>,
+    /// Where each prediction is asked and where it is answered, where it belongs to this run.
+    pub questions: Vec<Option<(u32, u32)>>,
+    /// The index of the lesson's variant whose words this run comes nearest to.
+    pub variant: usize,
+    /// The verdict in one sentence.
+    pub headline: narrate::Headline,
+    /// From this event on the verdict gives nothing away.
+    pub decided: u32,
+}
+
+impl Show {
+    /// Runs a variant of a lesson with these edits and prepares what is shown of it.
+    ///
+    /// # Errors
+    /// What is wrong with the lesson or an edit, the latter with its index.
+    pub fn of(
+        lesson: &Lesson,
+        variant: usize,
+        edits: &[String],
+        written: &[Option<Rc<Run>>],
+        width: i32,
+    ) -> Result<Show, (usize, String)> {
+        let run = Rc::new(simulated(lesson, variant, edits)?);
+        let picture = Rc::new(picture(&run, width));
+        let events = || run.record.events.iter().enumerate().map(|(i, e)| (i as u32, e));
+        let heavier = |least: Weight| {
+            events().filter(|(_, e)| kind::weight(e) >= least).map(|(i, _)| i).collect::<Vec<_>>()
+        };
+        let (stops, mut decisions) = (heavier(Weight::Step), heavier(Weight::Decision));
+        decisions.extend(run.judgement.findings.iter().map(|f| f.event().0));
+        decisions.sort_unstable();
+        decisions.dedup();
+        let nearest = nearest(lesson, variant, edits);
+        let name = lesson.variants.get(nearest).map_or("", |v| v.name.as_str());
+        let find = |line: &str| anchor(&run, line).map(|id| id.0);
+        let beats: Vec<_> = lesson.beats.iter().map(|b| find(&b.at.text)).collect();
+        let told = |i: &usize| match (lesson.beats.get(*i), beats.get(*i)) {
+            (Some(beat), Some(Ok(event))) => {
+                let place = lesson.variants.iter().position(|v| v.name == beat.variant);
+                let other = place.and_then(|p| written.get(p)).and_then(Option::as_ref);
+                beat.variant == name || other.is_some_and(|o| same_until(o, &run, *event))
+            }
+            _ => false,
+        };
+        let mut story: Vec<usize> = (0..beats.len()).filter(told).collect();
+        story.sort_by_key(|i| beats.get(*i).and_then(|b| b.as_ref().ok().copied()));
+        let asked = |p: &Predict| {
+            let place = (find(&p.at.text).ok()?, find(&p.shown.text).ok()?);
+            (p.variant == name).then_some(place)
+        };
+        let questions = lesson.predictions.iter().map(asked).collect();
+        let last = (run.record.events.len() as u32).saturating_sub(1);
+        let decided = run.judgement.findings.iter().map(|f| f.event().0).max().unwrap_or(last);
+        let headline = narrate::headline(&run);
+        Ok(Show {
+            picture,
+            stops,
+            decisions,
+            beats,
+            story,
+            questions,
+            variant: nearest,
+            headline,
+            decided,
+            run,
+        })
+    }
+
+    /// The index of the last event.
+    pub fn last(&self) -> Option<u32> {
+        (self.run.record.events.len() as u32).checked_sub(1)
+    }
+
+    /// When an event happened.
+    pub fn time(&self, event: u32) -> Micros {
+        self.run.record.events.get(event as usize).map_or(self.run.end, |e| e.at)
+    }
+
+    /// The head at an event.
+    pub fn head(&self, event: Option<u32>) -> Head {
+        let event = event.and_then(|e| Some(e.min(self.last()?)));
+        Head { event, at: event.map_or(Micros::ZERO, |e| self.time(e)) }
+    }
+
+    /// The head at a moment.
+    pub fn head_at(&self, at: Micros) -> Head {
+        let at = at.min(self.run.end);
+        let count = self.run.record.events.partition_point(|e| e.at <= at) as u32;
+        // At the very start nothing has happened yet, not even what happens at 0 s.
+        let event = if at == Micros::ZERO { None } else { count.checked_sub(1) };
+        Head { event, at }
+    }
+
+    /// The events at which playing stops: beats and questions.
+    pub fn halts(&self) -> Vec<u32> {
+        let mut halts = self.beat_events();
+        halts.extend(self.questions.iter().flatten().map(|q| q.0));
+        halts.sort_unstable();
+        halts.dedup();
+        halts
+    }
+
+    fn beat_events(&self) -> Vec<u32> {
+        let event = |i: &usize| self.beats.get(*i).and_then(|b| b.as_ref().ok().copied());
+        let mut events: Vec<u32> = self.story.iter().filter_map(event).collect();
+        events.dedup();
+        events
+    }
+
+    /// The step's number: how many of the stops lie at or before the head.
+    pub fn step(&self, head: Head) -> usize {
+        head.event.map_or(0, |e| self.stops.partition_point(|s| *s <= e))
+    }
+
+    /// The world at the head.
+    pub fn world(&self, head: Head) -> World<Locks> {
+        match head.event {
+            Some(event) => self.run.world_at(EventId(event)),
+            None => World::new(self.run.compiled.plan.clone()),
+        }
+    }
+
+    fn list(&self, size: Size) -> Vec<u32> {
+        match size {
+            Size::Beat => self.beat_events(),
+            Size::Event => self.stops.clone(),
+            Size::Decision => self.decisions.clone(),
+        }
+    }
+
+    /// Where a step leads.
+    pub fn stepped(&self, head: Head, size: Size, forward: bool) -> Head {
+        let list = self.list(size);
+        if forward {
+            let next = match head.event {
+                None => list.first(),
+                Some(e) => list.get(list.partition_point(|s| *s <= e)),
+            };
+            return next.map_or_else(|| self.end(), |e| self.head(Some(*e)));
+        }
+        let Some(event) = head.event else { return Head::default() };
+        // Between two events, the first step back leads to the one that has happened.
+        let whole = head.at > self.time(event);
+        let count = list.partition_point(|s| if whole { *s <= event } else { *s < event });
+        self.head(count.checked_sub(1).and_then(|i| list.get(i)).copied())
+    }
+
+    /// The end of the run.
+    pub fn end(&self) -> Head {
+        Head { event: self.last(), at: self.run.end }
+    }
+
+    /// The answer of a prediction that this run makes right, by its index.
+    pub fn answer(&self, question: &Predict) -> Option<usize> {
+        question.answers.iter().position(|answer| {
+            Claim::parse(&answer.when.text, self.run.names())
+                .is_ok_and(|claim| claim.test(&self.run).is_ok())
+        })
+    }
+}
+
+/// Lays a run out.
+pub(super) fn picture(run: &Run, width: i32) -> Picture {
+    diagram::layout(run, &Layout { width, ..Layout::default() })
+}
+
+fn first(errors: &[run::ScenarioError], edits: &[String]) -> (usize, String) {
+    let Some(error) = errors.first() else { return (0, String::new()) };
+    let index = match error.place.path.as_slice() {
+        [key, index, ..] if key == "edits" => index.parse().unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    let known = index < edits.len();
+    let words = if known {
+        strings::at_character(error.place.at + 1, &error.message)
+    } else {
+        error.to_string()
+    };
+    (index, words)
+}
+
+/// Runs a variant with these edits.
+pub(super) fn simulated(
+    lesson: &Lesson,
+    variant: usize,
+    edits: &[String],
+) -> Result<Run, (usize, String)> {
+    let none = || (usize::MAX, strings::NO_VARIANT.to_string());
+    let scenario = lesson.scenario_of(lesson.variants.get(variant).ok_or_else(none)?);
+    let compiled = run::compile(&scenario, edits, &Registry::standard());
+    compiled.map(Run::of).map_err(|errors| first(&errors, edits))
+}
+
+/// The variant with the same clients whose edits this list contains most of.
+fn nearest(lesson: &Lesson, variant: usize, edits: &[String]) -> usize {
+    let clients = lesson.variants.get(variant).map(|v| &v.clients);
+    let mut best = (variant, None);
+    for (index, other) in lesson.variants.iter().enumerate() {
+        let fits =
+            Some(&other.clients) == clients && other.edits.iter().all(|e| edits.contains(&e.text));
+        if fits && best.1 < Some(other.edits.len()) {
+            best = (index, Some(other.edits.len()));
+        }
+    }
+    best.0
+}
+
+/// Whether two runs are the same up to an event, so that words about one are true of the other.
+fn same_until(one: &Run, other: &Run, event: u32) -> bool {
+    let past = |run: &Run| {
+        let events = run.record.events.get(..=event as usize)?;
+        Some(events.iter().map(|e| (e.at, e.node, kind::kind(e))).collect::<Vec<_>>())
+    };
+    let past_of_one = past(one);
+    past_of_one.is_some() && past_of_one == past(other)
+}
+
+/// The head in another run: the same event where it happened there too, otherwise the same moment.
+pub(super) fn kept(old: &Show, new: &Show, head: Head) -> Head {
+    let Some(event) = head.event else { return head };
+    let same = |show: &Show| {
+        let event = show.run.record.events.get(event as usize)?;
+        Some((event.at, event.node, kind::kind(event)))
+    };
+    let next = new.run.record.events.get(event as usize + 1).map_or(new.run.end, |e| e.at);
+    if same(old) == same(new) && head.at <= next {
+        return head;
+    }
+    new.head_at(head.at)
+}
