@@ -7,6 +7,9 @@ use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Local, Micros, Pc, ProcId, TaskState, World};
 use crate::systems::{Fact, Locks, Piece};
 
+/// The key of the line that says what a client's main program is doing.
+pub const PROGRAM: &str = "program";
+
 /// What one node knows at a moment, as a small table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Knows {
@@ -84,7 +87,7 @@ impl Teller<'_> {
             if world.is_down(node) || (index > 0 && asleep) {
                 continue;
             }
-            let key = if index == 0 { "program".into() } else { one_line(name) };
+            let key = if index == 0 { PROGRAM.into() } else { one_line(name) };
             lines.push((key, self.task_state(world, node, index, state, pc)));
         }
         lines

@@ -19,7 +19,7 @@ mod words;
 pub use consequence::findings;
 pub use headline::{Headline, Tone, headline};
 pub use json::json;
-pub use knows::{Knows, knows, summary};
+pub use knows::{Knows, PROGRAM, knows, summary};
 pub use log::{log, markdown};
 pub use mermaid::mermaid;
 pub use sentence::sentence;

@@ -240,7 +240,7 @@ fn miniature(tiny: &Miniature) -> Html {
         Some(html! { <path key={i} {class} {d} /> })
     });
     html! {
-        <svg class="tiny" viewBox={format!("0 0 {width} {}", base + 12)} aria-hidden="true">
+        <svg class="tiny" viewBox={format!("-6 0 {} {}", width + 12, base + 12)} aria-hidden="true">
             <g>{ for lanes }</g>
             <path class="tiny-line" d={format!("M0 {}H{width}", base + 3)} />
             <g>{ for marks }</g>

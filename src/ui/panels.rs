@@ -31,12 +31,14 @@ pub fn Knowledge(props: &Props) -> Html {
     let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
         let label = show.run.names().node(knows.node).label.clone();
-        let rows = knows.lines.iter().enumerate().map(|(row, (what, value))| {
+        let lines: Vec<_> = knows.lines.iter().filter(|l| l.0 != narrate::PROGRAM).collect();
+        let count = lines.len().to_string();
+        let rows = lines.into_iter().enumerate().map(|(row, (what, value))| {
             let changed = !old.iter().any(|(w, v)| w == what && v == value);
             html! {
                 <tr key={row}>
                     if row == 0 {
-                        <th scope="rowgroup" rowspan={knows.lines.len().to_string()}>{ &label }</th>
+                        <th scope="rowgroup" rowspan={count.clone()}>{ &label }</th>
                     }
                     <td>
                         <span class="quiet">{ what }</span>{ " " }{ value }
@@ -90,6 +92,10 @@ pub fn Program(props: &Props) -> Html {
             </div>
         }
     });
+    // What it is doing stands here, beside the line that it is at.
+    let knows = narrate::knows(&state.show.run, &world);
+    let own = knows.iter().find(|k| k.node == client);
+    let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
     let choose = clients.iter().map(|(node, name, _)| {
         let (to, node) = (props.to.clone(), *node);
         let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
@@ -102,6 +108,7 @@ pub fn Program(props: &Props) -> Html {
                 <h2 id="program-title">{ strings::PROGRAM }</h2>
                 <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
             </div>
+            <p class="doing">{ doing.map(|d| d.1.clone()) }</p>
             <div class="programs" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
         </section>
     }
