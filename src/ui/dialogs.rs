@@ -105,7 +105,7 @@ pub fn Break(props: &BreakProps) -> Html {
     let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
     let severed = peer_now.is_some_and(|p| world.is_cut(*node, p));
 
-    let act = |word: String, able: bool, fault: Box<dyn Fn(Micros) -> Fault>| {
+    let act = |word: &'static str, able: bool, fault: Box<dyn Fn(Micros) -> Fault>| {
         let (to, length, wrong) = (props.to.clone(), length.clone(), wrong.setter());
         let on_close = props.on_close.clone();
         let onclick = Callback::from(move |_: MouseEvent| {
@@ -117,7 +117,11 @@ pub fn Break(props: &BreakProps) -> Html {
                 None => wrong.set(true),
             }
         });
-        html! { <button type="button" class="plain" disabled={!able} {onclick}>{ word }</button> }
+        // The first of them has the focus: I and then Enter pauses.
+        let first = word == strings::PAUSE_NOW;
+        html! {
+            <button type="button" class="plain" disabled={!able} autofocus={first} {onclick}>{ word }</button>
+        }
     };
     let me = *node;
     let at = narrate::moment(state.moment());
@@ -132,24 +136,24 @@ pub fn Break(props: &BreakProps) -> Html {
             </div>
             <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
             <div class="acts">
-                { act(strings::PAUSE_NOW.into(), !down, Box::new(move |d| Fault::Pause(me, d))) }
+                { act(strings::PAUSE_NOW, !down, Box::new(move |d| Fault::Pause(me, d))) }
                 if client {
-                    { act(strings::PAUSE_BEFORE_WRITE.into(), state.next_write(me).is_some() && !down,
+                    { act(strings::PAUSE_BEFORE_WRITE, state.next_write(me).is_some() && !down,
                         Box::new(move |d| Fault::PauseBeforeWrite(me, d))) }
                 }
                 if down {
-                    { act(strings::RESTART.into(), true, Box::new(move |_| Fault::Restart(me))) }
+                    { act(strings::RESTART, true, Box::new(move |_| Fault::Restart(me))) }
                 } else {
-                    { act(strings::CRASH.into(), true, Box::new(move |_| Fault::Crash(me))) }
+                    { act(strings::CRASH, true, Box::new(move |_| Fault::Crash(me))) }
                 }
             </div>
             if let Some(other) = peer_now {
                 <div class="row">
                     { choose(strings::WAY_TO, &peers, other, peer.setter()) }
                     if severed {
-                        { act(strings::HEAL.into(), true, Box::new(move |_| Fault::Heal(me, other))) }
+                        { act(strings::HEAL, true, Box::new(move |_| Fault::Heal(me, other))) }
                     } else {
-                        { act(strings::CUT.into(), true, Box::new(move |d| Fault::Cut(me, other, d))) }
+                        { act(strings::CUT, true, Box::new(move |d| Fault::Cut(me, other, d))) }
                     }
                 </div>
             }

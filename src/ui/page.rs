@@ -19,7 +19,7 @@ use super::show::Size;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
 use super::strings;
-use super::transport::{Tools, Transport};
+use super::transport::{Tools, Transport, Verdict};
 use super::words::{Defences, Edits, Prediction, Story};
 use crate::sim::ProcId;
 
@@ -146,6 +146,7 @@ fn body(
                     <Tools state={state.clone()} to={to.clone()} narrow=true on_break={break_it.clone()} />
                 </div>
                 { stage }
+                <Verdict state={state.clone()} />
                 <Tabs state={state.clone()} to={to.clone()} />
             </main>
         };

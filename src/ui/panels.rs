@@ -31,7 +31,10 @@ pub fn Knowledge(props: &Props) -> Html {
     let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
         let label = show.run.names().node(knows.node).label.clone();
-        let lines: Vec<_> = knows.lines.iter().filter(|l| l.0 != narrate::PROGRAM).collect();
+        // What a program does stands beside the program, unless there is nothing else to say.
+        let only = knows.lines.len() < 2;
+        let lines = knows.lines.iter().filter(|l| only || l.0 != narrate::PROGRAM);
+        let lines: Vec<_> = lines.collect();
         let count = lines.len().to_string();
         let rows = lines.into_iter().enumerate().map(|(row, (what, value))| {
             let changed = !old.iter().any(|(w, v)| w == what && v == value);
@@ -52,9 +55,11 @@ pub fn Knowledge(props: &Props) -> Html {
         html! { <tbody key={knows.node.0}>{ for rows }</tbody> }
     });
     html! {
-        <section class="panel" aria-labelledby="knows-title">
+        <section class="panel shrinks" aria-labelledby="knows-title">
             <h2 id="knows-title">{ strings::KNOWS }</h2>
-            <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
+            <div class="scrolls" tabindex="0" role="group" aria-labelledby="knows-title">
+                <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
+            </div>
         </section>
     }
 }
@@ -75,7 +80,8 @@ pub fn Program(props: &Props) -> Html {
         let at = world.task(client, task);
         let runs = at.as_ref().is_some_and(|(s, _)| !matches!(s, TaskState::Idle | TaskState::Ended));
         let down = world.is_down(client);
-        let here = at.map(|(_, pc)| pc).filter(|_| runs && !down && state.head.event.is_some());
+        let started = state.head.event.is_some();
+        let here = at.and_then(|(s, pc)| line_of(s, pc)).filter(|_| runs && !down && started);
         let items = lines.iter().enumerate().map(|(i, line)| {
             let current = here == Some(i);
             html! {
@@ -109,8 +115,18 @@ pub fn Program(props: &Props) -> Html {
                 <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
             </div>
             <p class="doing">{ doing.map(|d| d.1.clone()) }</p>
-            <div class="programs" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
+            <div class="programs scrolls" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
         </section>
+    }
+}
+
+/// The line that a task is at: what waits has already been counted as begun.
+fn line_of(state: &TaskState, next: usize) -> Option<usize> {
+    match state {
+        TaskState::Working(..) | TaskState::Sleeping(_) | TaskState::Waiting(_) => {
+            next.checked_sub(1)
+        }
+        TaskState::Idle | TaskState::Ready | TaskState::Ended => Some(next),
     }
 }
 

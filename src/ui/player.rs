@@ -198,10 +198,10 @@ impl Player {
         let y = y_at(picture, inner.at);
         let from_top = y - f64::from(picture.header_height);
         if let Some(clip) = self.nodes.clip.cast::<Element>() {
-            let _ = clip.set_attribute("height", &format!("{:.1}", from_top.max(0.0)));
+            let _ = clip.set_attribute("height", &tenths(from_top.max(0.0)));
         }
         if let Some(head) = self.nodes.head.cast::<Element>() {
-            let _ = head.set_attribute("transform", &format!("translate(0 {y:.1})"));
+            let _ = head.set_attribute("transform", &format!("translate(0 {})", tenths(y)));
         }
         let moment = narrate::moment(Micros(inner.at as u64));
         for node in [&self.nodes.label, &self.nodes.clock] {
@@ -222,7 +222,8 @@ impl Player {
             let Some(dot) = dot.cast::<Element>() else { continue };
             let x = flying.next();
             if let Some(x) = x {
-                let _ = dot.set_attribute("transform", &format!("translate({x:.1} {y:.1})"));
+                let place = format!("translate({} {})", tenths(x), tenths(y));
+                let _ = dot.set_attribute("transform", &place);
             }
             let seen = if x.is_some() { "visible" } else { "hidden" };
             let _ = dot.set_attribute("visibility", seen);
@@ -311,6 +312,12 @@ fn flights(picture: &Picture) -> Vec<Flight> {
         _ => None,
     };
     picture.marks.iter().filter_map(|m| flight(&m.shape)).collect()
+}
+
+/// A length with one decimal; writing floats would bring 20 kB of code along.
+fn tenths(length: f64) -> String {
+    let tenths = (length * 10.0) as i64;
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// The height of a moment, finer than a pixel.

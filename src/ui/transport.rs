@@ -58,7 +58,7 @@ pub fn Transport(props: &Props) -> Html {
     };
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            <Verdict state={props.state.clone()} />
+            if !props.narrow { <Verdict state={props.state.clone()} /> }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
@@ -138,13 +138,13 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
 }
 
 #[derive(Properties, PartialEq)]
-struct VerdictProps {
-    state: Same<State>,
+pub struct VerdictProps {
+    pub state: Same<State>,
 }
 
 /// The verdict, once it gives nothing away; before that, where things stand.
 #[component]
-fn Verdict(props: &VerdictProps) -> Html {
+pub fn Verdict(props: &VerdictProps) -> Html {
     let state = &props.state;
     if state.decided() {
         let headline = &state.show.headline;

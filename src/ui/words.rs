@@ -36,6 +36,7 @@ pub fn Story(props: &Props) -> Html {
     };
     html! {
         <section class="story" aria-label={strings::STORY}>
+            { turns(state, to) }
             <p class="kicker">
                 if told.is_some() { { &lesson.title }{ " · " } }
                 { strings::minutes(lesson.minutes) }
@@ -45,7 +46,6 @@ pub fn Story(props: &Props) -> Html {
                 { told.map_or_else(opening, |b| blocks(&b.blocks, state, to)) }
             </div>
             { elsewhere(state, to) }
-            { turns(state, to) }
         </section>
     }
 }
