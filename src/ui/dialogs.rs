@@ -243,14 +243,8 @@ pub fn Take(props: &TakeProps) -> Html {
     }
 }
 
-#[derive(Properties, PartialEq)]
-pub struct HelpProps {
-    pub on_close: Callback<()>,
-}
-
 /// The keys, and how to read the picture.
-#[component]
-pub fn Help(props: &HelpProps) -> Html {
+pub fn help(on_close: Callback<()>) -> Html {
     let list = |pairs: &'static [(&'static str, &'static str)]| {
         let items = pairs.iter().map(|(what, words)| {
             html! { <div key={*what}><dt>{ *what }</dt><dd>{ *words }</dd></div> }
@@ -258,7 +252,7 @@ pub fn Help(props: &HelpProps) -> Html {
         html! { <dl class="pairs">{ for items }</dl> }
     };
     html! {
-        <Dialog title={strings::HELP} on_close={props.on_close.clone()} class="help">
+        <Dialog title={strings::HELP} {on_close} class="help">
             <p>{ strings::KEYS_NOTE }</p>
             { list(strings::KEYS) }
             <h3>{ strings::HOW_TO_READ }</h3>

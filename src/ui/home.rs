@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::MouseEvent;
 use yew::{Callback, Html, Properties, component, html, use_effect_with, use_state, use_state_eq};
 
-use super::dialogs::Help;
+use super::dialogs::help;
 use super::draw::{Choice, Same, logo};
 use super::page::LessonPage;
 use super::platform::{self, Listener};
@@ -119,10 +119,10 @@ struct HomeProps {
 
 #[component]
 fn Home(props: &HomeProps) -> Html {
-    let help = use_state_eq(|| false);
-    let setter = help.setter();
+    let open_help = use_state_eq(|| false);
+    let setter = open_help.setter();
     let on_help = Callback::from(move |_: MouseEvent| setter.set(true));
-    let setter = help.setter();
+    let setter = open_help.setter();
     let on_close = Callback::from(move |()| setter.set(false));
     use_effect_with((), |()| platform::set_title(strings::NAME));
     html! {
@@ -137,7 +137,7 @@ fn Home(props: &HomeProps) -> Html {
                 }
                 <List />
             </main>
-            if *help { <Help {on_close} /> }
+            if *open_help { { help(on_close) } }
         </div>
     }
 }
@@ -165,7 +165,7 @@ fn List() -> Html {
         Loaded::Failed(words) => {
             let tries = tries.clone();
             let again = Callback::from(move |_: MouseEvent| tries.set(*tries + 1));
-            html! { <Failure words={words.clone()} {again} /> }
+            failure(words, again)
         }
         Loaded::Yes(cards) if cards.is_empty() => {
             html! { <p class="quiet">{ strings::NO_LESSONS }</p> }
@@ -248,18 +248,11 @@ fn miniature(tiny: &Miniature) -> Html {
     }
 }
 
-#[derive(Properties, PartialEq)]
-struct FailureProps {
-    words: String,
-    again: Callback<MouseEvent>,
-}
-
-#[component]
-fn Failure(props: &FailureProps) -> Html {
+fn failure(words: &str, again: Callback<MouseEvent>) -> Html {
     html! {
         <div role="alert" class="note">
-            <p>{ &props.words }</p>
-            <button type="button" class="plain" onclick={props.again.clone()}>{ strings::TRY_AGAIN }</button>
+            <p>{ words }</p>
+            <button type="button" class="plain" onclick={again}>{ strings::TRY_AGAIN }</button>
         </div>
     }
 }
@@ -275,7 +268,7 @@ struct LoaderProps {
 fn Loader(props: &LoaderProps) -> Html {
     let state = use_state(|| Loaded::<Same<State>>::Not);
     let tries = use_state_eq(|| 0_u32);
-    let help = use_state_eq(|| false);
+    let open_help = use_state_eq(|| false);
     let setter = state.setter();
     let (id, place) = (props.id.clone(), props.place.clone());
     use_effect_with(*tries, move |_| {
@@ -301,20 +294,20 @@ fn Loader(props: &LoaderProps) -> Html {
         Loaded::Not => html! { <p class="quiet">{ strings::LOADING }</p> },
         Loaded::Failed(words) => html! {
             <>
-                <Failure words={words.clone()} {again} />
+                { failure(words, again) }
                 <List />
             </>
         },
     };
-    let setter = help.setter();
+    let setter = open_help.setter();
     let on_help = Callback::from(move |_: MouseEvent| setter.set(true));
-    let setter = help.setter();
+    let setter = open_help.setter();
     let on_close = Callback::from(move |()| setter.set(false));
     html! {
         <div class="page">
             <Header {on_help} />
             <main class="home" id="words" tabindex="-1"><h1>{ strings::NAME }</h1>{ body }</main>
-            if *help { <Help {on_close} /> }
+            if *open_help { { help(on_close) } }
         </div>
     }
 }

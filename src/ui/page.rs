@@ -8,10 +8,10 @@ use yew::{
     use_effect_with, use_memo, use_reducer, use_state, use_state_eq,
 };
 
-use super::dialogs::{Break, Help, Take};
+use super::dialogs::{Break, Take, help};
 use super::draw::Same;
 use super::home::Header;
-use super::panels::{Knowledge, Log, Program};
+use super::panels::{self, Log};
 use super::platform::{self, use_media};
 use super::player::{Nodes, Player};
 use super::route::Route;
@@ -19,8 +19,8 @@ use super::show::Size;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
 use super::strings;
-use super::transport::{Tools, Transport, Verdict};
-use super::words::{Defences, Edits, Prediction, Story};
+use super::transport;
+use super::words::{self, words};
 use crate::sim::ProcId;
 
 /// The state as the reducer keeps it.
@@ -98,12 +98,18 @@ pub fn LessonPage(props: &Props) -> Html {
         })
     };
     let dialog = dialog(*open, &state, &to, close);
-    let break_it = opening(Open::Break(state.program));
+    let controls = transport::Props {
+        state: state.clone(),
+        to: to.clone(),
+        nodes: nodes.clone(),
+        narrow,
+        on_break: opening(Open::Break(state.program)),
+    };
     html! {
         <div class="page lesson" {onkeydown}>
             <Header on_help={opening(Open::Help)} on_take={Some(opening(Open::Take))} />
-            { body(&state, &to, &nodes, narrow, &break_node, &break_it) }
-            <Transport state={state.clone()} to={to.clone()} nodes={nodes.clone()} {narrow} on_break={break_it} />
+            { body(&controls, &break_node) }
+            { transport::transport(&controls) }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said">
                 <span key={state.spoken.0}>{ &state.spoken.1 }</span>
             </p>
@@ -123,57 +129,39 @@ fn dialog(
         None => html! {},
         Some(Open::Break(node)) => html! { <Break {state} {to} {node} {on_close} /> },
         Some(Open::Take) => html! { <Take {state} {on_close} /> },
-        Some(Open::Help) => html! { <Help {on_close} /> },
+        Some(Open::Help) => help(on_close),
     }
 }
 
-fn body(
-    state: &Same<State>,
-    to: &UseReducerDispatcher<Model>,
-    nodes: &Nodes,
-    narrow: bool,
-    on_break: &Callback<ProcId>,
-    break_it: &Callback<MouseEvent>,
-) -> Html {
+fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
+    let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
     let stage = html! {
         <Stage key="stage" state={state.clone()} to={to.clone()} nodes={nodes.clone()} on_break={on_break.clone()} />
     };
-    if narrow {
+    if controls.narrow {
         return html! {
             <main class="work narrow">
                 { caption(state) }
-                <div class="tools">
-                    <Tools state={state.clone()} to={to.clone()} narrow=true on_break={break_it.clone()} />
-                </div>
+                <div class="tools">{ transport::tools(controls) }</div>
                 { stage }
-                <Verdict state={state.clone()} />
+                { transport::verdict(state) }
                 <Tabs state={state.clone()} to={to.clone()} />
             </main>
         };
     }
+    let beside = panels::Props { state: state.clone(), to: to.clone() };
     html! {
         <main class="work">
             <div class="words" id="words" tabindex="-1">
-                { words(state, to) }
+                { words(&words::Props { state: state.clone(), to: to.clone() }) }
             </div>
             { stage }
             <div class="side">
-                <Knowledge state={state.clone()} to={to.clone()} />
-                <Program state={state.clone()} to={to.clone()} />
+                { panels::knowledge(&beside) }
+                { panels::program(&beside) }
                 <Log state={state.clone()} to={to.clone()} />
             </div>
         </main>
-    }
-}
-
-fn words(state: &Same<State>, to: &UseReducerDispatcher<Model>) -> Html {
-    html! {
-        <>
-            <Story state={state.clone()} to={to.clone()} />
-            <Prediction state={state.clone()} to={to.clone()} />
-            <Defences state={state.clone()} to={to.clone()} />
-            <Edits state={state.clone()} to={to.clone()} />
-        </>
     }
 }
 
@@ -211,12 +199,12 @@ fn Tabs(props: &TabsProps) -> Html {
                 aria-controls="tab-panel" tabindex={if now { "0" } else { "-1" }} {onclick}>{ *word }</button>
         }
     });
-    let (state, to) = (&props.state, &props.to);
+    let (state, to) = (props.state.clone(), props.to.clone());
     let panel = match *chosen {
-        0 => words(state, to),
-        1 => html! { <Knowledge state={state.clone()} to={to.clone()} /> },
-        2 => html! { <Program state={state.clone()} to={to.clone()} /> },
-        _ => html! { <Log state={state.clone()} to={to.clone()} /> },
+        0 => words(&words::Props { state, to }),
+        1 => panels::knowledge(&panels::Props { state, to }),
+        2 => panels::program(&panels::Props { state, to }),
+        _ => html! { <Log {state} {to} /> },
     };
     html! {
         <div class="tabs">

@@ -21,8 +21,7 @@ pub struct Props {
 }
 
 /// Three small tables, one a node, with what the last step changed marked in words.
-#[component]
-pub fn Knowledge(props: &Props) -> Html {
+pub fn knowledge(props: &Props) -> Html {
     let state = &props.state;
     let (show, head) = (&state.show, state.head);
     let now = narrate::knows(&show.run, &show.world(head));
@@ -65,8 +64,7 @@ pub fn Knowledge(props: &Props) -> Html {
 }
 
 /// A client's program, line by line, with the line that it is at.
-#[component]
-pub fn Program(props: &Props) -> Html {
+pub fn program(props: &Props) -> Html {
     let state = &props.state;
     let clients: Vec<_> = state.nodes().into_iter().filter(|n| n.2 == NodeKind::Client).collect();
     let chosen = clients.iter().find(|c| c.0 == state.program).or_else(|| clients.first());

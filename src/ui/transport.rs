@@ -31,7 +31,7 @@ const STRIP: i32 = 32;
 const SIZES: [(Size, &str); 3] =
     [(Size::Beat, "Beat"), (Size::Event, "Event"), (Size::Decision, "Decision")];
 
-#[derive(Properties, PartialEq)]
+/// What the transport needs.
 pub struct Props {
     pub state: Same<State>,
     pub to: UseReducerDispatcher<Model>,
@@ -45,8 +45,7 @@ fn on(to: &UseReducerDispatcher<Model>, action: Action) -> Callback<MouseEvent> 
     Callback::from(move |_| to.dispatch(action.clone()))
 }
 
-#[component]
-pub fn Transport(props: &Props) -> Html {
+pub fn transport(props: &Props) -> Html {
     let (state, to) = (&props.state, &props.to);
     let size = state.size;
     let play = if state.playing { (strings::PAUSE, PAUSE) } else { (strings::PLAY, PLAY) };
@@ -58,7 +57,7 @@ pub fn Transport(props: &Props) -> Html {
     };
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            if !props.narrow { <Verdict state={props.state.clone()} /> }
+            if !props.narrow { { verdict(state) } }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
@@ -66,9 +65,7 @@ pub fn Transport(props: &Props) -> Html {
                     { button(play.0, play.1, "square strong", toggle) }
                     { button(strings::FORWARD, FORWARD, "square", Action::Step(size, true)) }
                 </div>
-                if !props.narrow {
-                    <Tools state={props.state.clone()} to={to.clone()} narrow=false on_break={props.on_break.clone()} />
-                }
+                if !props.narrow { { tools(props) } }
                 <Scrubber state={props.state.clone()} to={to.clone()} nodes={props.nodes.clone()} />
                 <p class="readout">
                     <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
@@ -80,17 +77,8 @@ pub fn Transport(props: &Props) -> Html {
     }
 }
 
-#[derive(Properties, PartialEq)]
-pub struct ToolsProps {
-    pub state: Same<State>,
-    pub to: UseReducerDispatcher<Model>,
-    pub narrow: bool,
-    pub on_break: Callback<MouseEvent>,
-}
-
 /// Step size, speed, and the way to break something; on a narrow page they stand above the stage.
-#[component]
-pub fn Tools(props: &ToolsProps) -> Html {
+pub fn tools(props: &Props) -> Html {
     html! {
         <>
             { sizes(&props.state, &props.to, props.narrow) }
@@ -137,15 +125,8 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     html! { <Choice label={strings::SPEED} unseen=true {options} {value} {on_choice} /> }
 }
 
-#[derive(Properties, PartialEq)]
-pub struct VerdictProps {
-    pub state: Same<State>,
-}
-
 /// The verdict, once it gives nothing away; before that, where things stand.
-#[component]
-pub fn Verdict(props: &VerdictProps) -> Html {
-    let state = &props.state;
+pub fn verdict(state: &State) -> Html {
     if state.decided() {
         let headline = &state.show.headline;
         return html! {

@@ -19,9 +19,21 @@ pub struct Props {
     pub to: UseReducerDispatcher<Model>,
 }
 
+/// All of it, from the top down. Whatever has no state of its own here is a function: each component
+/// costs the page ten kilobytes.
+pub fn words(props: &Props) -> Html {
+    html! {
+        <>
+            { story(props) }
+            { prediction(props) }
+            { defences(props) }
+            { edits(props) }
+        </>
+    }
+}
+
 /// The words of the beat at the head; before the first one, what opens the lesson.
-#[component]
-pub fn Story(props: &Props) -> Html {
+fn story(props: &Props) -> Html {
     let (state, to) = (&props.state, &props.to);
     let lesson = &state.lesson;
     let beat = state.beat();
@@ -146,8 +158,7 @@ fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> 
 }
 
 /// The question that is open at the head: chosen, committed, and answered by the run.
-#[component]
-pub fn Prediction(props: &Props) -> Html {
+fn prediction(props: &Props) -> Html {
     let state = &props.state;
     let Some(index) = state.question() else { return html! {} };
     let Some(question) = state.lesson.predictions.get(index) else { return html! {} };
@@ -245,8 +256,7 @@ fn Ask(props: &AskProps) -> Html {
 }
 
 /// Switches: each adds or removes one edit, and the same schedule runs again.
-#[component]
-pub fn Defences(props: &Props) -> Html {
+fn defences(props: &Props) -> Html {
     let state = &props.state;
     if state.lesson.defences.is_empty() {
         return html! {};
@@ -271,8 +281,7 @@ pub fn Defences(props: &Props) -> Html {
 }
 
 /// All edits of the run on screen, with ways to take them back and to write one by hand.
-#[component]
-pub fn Edits(props: &Props) -> Html {
+fn edits(props: &Props) -> Html {
     let (state, to) = (&props.state, &props.to);
     let own = own_edits(&state.lesson, state.variant);
     let unused = &state.show.run.unused_edits;
@@ -308,7 +317,7 @@ pub fn Edits(props: &Props) -> Html {
                     { act(strings::REDO, Action::Redo, !state.future.is_empty()) }
                 </span>
             </div>
-            <Runs state={props.state.clone()} to={to.clone()} />
+            { runs(props) }
             if state.edits.is_empty() { <p class="quiet">{ strings::NO_EDITS }</p> }
             <ul>{ for items }</ul>
             <Write state={props.state.clone()} to={to.clone()} />
@@ -317,8 +326,7 @@ pub fn Edits(props: &Props) -> Html {
 }
 
 /// The lesson's own runs, to start from.
-#[component]
-fn Runs(props: &Props) -> Html {
+fn runs(props: &Props) -> Html {
     let state = &props.state;
     if state.lesson.variants.len() < 2 {
         return html! {};
