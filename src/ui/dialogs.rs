@@ -95,11 +95,7 @@ pub fn Break(props: &BreakProps) -> Html {
     let nodes = state.nodes();
     let peers: Vec<_> = nodes.iter().filter(|n| n.0 != *node).cloned().collect();
     let peer = use_state_eq(|| ProcId(u16::MAX));
-    let peer_now = peers
-        .iter()
-        .find(|p| p.0 == *peer)
-        .or_else(|| peers.iter().find(|p| p.2 == NodeKind::Service).or_else(|| peers.first()));
-    let peer_now = peer_now.map(|p| p.0);
+    let peer_now = other(&peers, *peer);
     let world = state.show.world(state.head);
     let down = world.is_down(*node);
     let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
@@ -160,6 +156,13 @@ pub fn Break(props: &BreakProps) -> Html {
             <p class="quiet">{ strings::PAST_STAYS }</p>
         </Dialog>
     }
+}
+
+/// The other end of a way: the one that was chosen, otherwise a lock service.
+fn other(peers: &[(ProcId, String, NodeKind)], chosen: ProcId) -> Option<ProcId> {
+    let service = || peers.iter().find(|p| p.2 == NodeKind::Service);
+    let found = peers.iter().find(|p| p.0 == chosen).or_else(service).or_else(|| peers.first());
+    found.map(|p| p.0)
 }
 
 fn choose(
