@@ -2,17 +2,18 @@
 
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
-    Callback, Html, Properties, Reducible, UseReducerDispatcher, component, html, use_effect,
-    use_effect_with, use_memo, use_reducer, use_state, use_state_eq,
+    Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, component, hook,
+    html, use_effect, use_effect_with, use_memo, use_reducer, use_state, use_state_eq,
 };
 
 use super::dialogs::{Break, Take, help};
 use super::draw::Same;
 use super::home::Header;
 use super::panels::{self, Log};
-use super::platform::{self, use_media};
+use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
 use super::route::Route;
 use super::show::Size;
@@ -78,10 +79,7 @@ pub fn LessonPage(props: &Props) -> Html {
     let title = format!("{} · {}", state.lesson.title, strings::NAME);
     use_effect_with(title, |title| platform::set_title(title));
 
-    let onkeydown = {
-        let (to, state, setter) = (to.clone(), state.clone(), open.setter());
-        Callback::from(move |event: KeyboardEvent| on_key(&event, &to, &state, &setter))
-    };
+    use_keys(&state, &to, &open);
     let close = {
         let setter = open.setter();
         Callback::from(move |()| setter.set(None))
@@ -106,7 +104,7 @@ pub fn LessonPage(props: &Props) -> Html {
         on_break: opening(Open::Break(state.program)),
     };
     html! {
-        <div class="page lesson" {onkeydown}>
+        <div class="page lesson">
             <Header on_help={opening(Open::Help)} on_take={Some(opening(Open::Take))} />
             { body(&controls, &break_node) }
             { transport::transport(&controls) }
@@ -116,6 +114,27 @@ pub fn LessonPage(props: &Props) -> Html {
             { dialog }
         </div>
     }
+}
+
+/// Listens at the window, because undo must work wherever the focus is, or nowhere.
+#[hook]
+fn use_keys(
+    state: &Same<State>,
+    to: &UseReducerDispatcher<Model>,
+    open: &UseStateHandle<Option<Open>>,
+) {
+    let (to, setter) = (to.clone(), open.setter());
+    use_effect_with(state.clone(), move |state| {
+        let state = state.clone();
+        let listener = platform::window().map(|window| {
+            Listener::new(&window, "keydown", move |event| {
+                if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
+                    on_key(event, &to, &state, &setter);
+                }
+            })
+        });
+        move || drop(listener)
+    });
 }
 
 fn dialog(
