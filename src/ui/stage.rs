@@ -18,8 +18,10 @@ use crate::diagram::{Mark, Picture, defs, header, paths};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
 
-/// The picture is drawn in stretches of this height, a few around what is in sight.
-const STRETCH: i32 = 600;
+/// The picture is drawn in stretches of this height: those in sight, and one more on either side.
+const STRETCH: i32 = 200;
+/// The height that is taken to be in sight before the page knows better.
+const FIRST_HEIGHT: i32 = 800;
 
 #[derive(Properties, PartialEq)]
 pub struct Props {
@@ -39,13 +41,13 @@ pub fn Stage(props: &Props) -> Html {
             to.dispatch(Action::Width(*width));
         }
     });
-    // Which stretch is at the top of what is in sight.
-    let stretch = use_state_eq(|| 0);
-    let setter = stretch.setter();
+    // From where to where the picture is drawn.
+    let sight = use_state_eq(|| in_sight(0, FIRST_HEIGHT));
+    let setter = sight.setter();
     let onscroll = Callback::from(move |event: yew::Event| {
         use wasm_bindgen::JsCast;
         if let Some(element) = event.target().and_then(|t| t.dyn_into::<HtmlElement>().ok()) {
-            setter.set(element.scroll_top() / STRETCH);
+            setter.set(in_sight(element.scroll_top(), element.client_height()));
         }
     });
     let picture = Same(state.show.picture.clone());
@@ -69,13 +71,17 @@ pub fn Stage(props: &Props) -> Html {
                     <clipPath id="past">
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
-                    <StillLayer picture={picture.clone()} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
-                    <SignLayer picture={picture.clone()} at={state.head.event.map(|_| at)} top={(*stretch - 1) * STRETCH} bottom={(*stretch + 3) * STRETCH} />
+                    <StillLayer picture={picture.clone()} top={sight.0} bottom={sight.1} />
+                    <SignLayer picture={picture.clone()} at={state.head.event.map(|_| at)} top={sight.0} bottom={sight.1} />
                     <MovingLayer {picture} nodes={parts.clone()} />
                 </svg>
             </div>
         </section>
     }
+}
+
+fn in_sight(top: i32, height: i32) -> (i32, i32) {
+    ((top / STRETCH - 1) * STRETCH, ((top + height) / STRETCH + 2) * STRETCH)
 }
 
 #[derive(Properties, PartialEq)]
