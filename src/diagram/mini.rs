@@ -5,13 +5,16 @@ use super::paint::{Dash, Fill, Ink, Pen, Primitive};
 use super::palette::Role;
 use super::picture::{Area, Point};
 use super::signs::{Kind, signs};
-use super::story::Story;
+use super::story::{Bar, Story};
 use crate::judge::{Finding, IntervalKind};
 use crate::run::{NodeKind, Run};
 use crate::sim::Micros;
 
 /// The height of the row of marks under the bars.
 const MARKS: i32 = 12;
+
+/// Bars and signs that stand closer than this look like one.
+const CLOSE: i32 = 3;
 
 /// Where a moment lies in a miniature of that width.
 pub fn miniature_x(run: &Run, width: i32, at: Micros) -> i32 {
@@ -45,17 +48,18 @@ pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
             }));
         }
     }
-    for bar in &story.bars {
+    for (bar, left, right) in joined(&story.bars, x) {
         let top = row * i32::from(bar.client.0);
+        let across = |top, bottom| Area { left, top, right, bottom };
         match bar.kind {
             IntervalKind::Belief => {
                 let role = if bar.stale { Role::Stale } else { Role::Hold };
-                let area = across(bar.from, bar.to, top, top + thick);
+                let area = across(top, top + thick);
                 drawn.push(filled(&area, None, Fill::Ground, 0));
                 drawn.push(filled(&area, Some(pen(role, 10, Dash::Solid)), Fill::Hatch(role), 0));
             }
             IntervalKind::Truth => {
-                let area = across(bar.from, bar.to, top + thick + 1, top + thick + 1 + row / 4);
+                let area = across(top + thick + 1, top + thick + 1 + row / 4);
                 drawn.push(filled(&area, None, Fill::Solid(Role::Hold), 0));
             }
             IntervalKind::Promise => {}
@@ -69,11 +73,35 @@ pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
         let at = Point { x: x(pause.from).clamp(4, (width - 4).max(4)), y };
         drawn.extend(pause_sign(at));
     }
+    let mut last: Vec<(Kind, Role, i32)> = Vec::new();
     for sign in signs(run) {
         let at = Point { x: x(sign.at).clamp(6, (width - 6).max(6)), y };
+        let hidden = |l: &&mut (Kind, Role, i32)| l.0 == sign.kind && l.1 == sign.role;
+        match last.iter_mut().find(hidden) {
+            Some(same) if at.x - same.2 < CLOSE => continue,
+            Some(same) => same.2 = at.x,
+            None => last.push((sign.kind, sign.role, at.x)),
+        }
         drawn.extend(mark(sign.kind, sign.role, at));
     }
     drawn
+}
+
+/// Bars with their edges. Those of one kind that nobody could tell apart become one, so that the
+/// miniature of a long run stays as small as it looks.
+fn joined(bars: &[Bar], x: impl Fn(Micros) -> i32) -> Vec<(&Bar, i32, i32)> {
+    let mut out: Vec<(&Bar, i32, i32)> = Vec::new();
+    for bar in bars {
+        let (left, right) = (x(bar.from), x(bar.to).max(x(bar.from) + 2));
+        let alike = |o: &&mut (&Bar, i32, i32)| {
+            (o.0.client, o.0.kind, o.0.stale) == (bar.client, bar.kind, bar.stale)
+        };
+        match out.iter_mut().rev().find(alike) {
+            Some(same) if left - same.2 < CLOSE => same.2 = same.2.max(right),
+            _ => out.push((bar, left, right)),
+        }
+    }
+    out
 }
 
 fn pause_sign(at: Point) -> Vec<Primitive> {

@@ -203,7 +203,9 @@ impl Player {
         if let Some(head) = self.nodes.head.cast::<Element>() {
             let _ = head.set_attribute("transform", &format!("translate(0 {})", tenths(y)));
         }
-        let moment = narrate::moment(Micros(inner.at as u64));
+        // While it plays, digits that nobody can read in time would only flicker.
+        let grain = if inner.playing { 10_000 } else { 1 };
+        let moment = narrate::moment(Micros(inner.at as u64 / grain * grain));
         for node in [&self.nodes.label, &self.nodes.clock] {
             if let Some(node) = node.cast::<Element>() {
                 node.set_text_content(Some(&moment));

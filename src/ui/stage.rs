@@ -184,15 +184,18 @@ struct MovingProps {
 #[component]
 fn MovingLayer(props: &MovingProps) -> Html {
     let width = props.picture.width;
+    let last = props.picture.knots.last().map_or(Micros::ZERO, |k| k.at);
+    // Room for the longest time that it will show.
+    let plate = 13 + 7 * narrate::moment(last).len().max(7) as i32;
     let dots = props.nodes.dots.iter().enumerate().map(|(i, dot)| {
         html! { <g key={i} ref={dot.clone()} class="dot" visibility="hidden"><circle r="5" /></g> }
     });
     html! {
         <g aria-hidden="true">
             <g ref={props.nodes.head.clone()} class="now">
-                <path d={format!("M62 0H{width}")} />
-                <rect x="0" y="-10" width="62" height="20" rx="4" />
-                <text x="31" y="4" text-anchor="middle" ref={props.nodes.label.clone()}></text>
+                <path d={format!("M{plate} 0H{width}")} />
+                <rect x="0" y="-10" width={plate.to_string()} height="20" rx="4" />
+                <text x={(plate / 2).to_string()} y="4" text-anchor="middle" ref={props.nodes.label.clone()}></text>
             </g>
             <g>{ for dots }</g>
         </g>
