@@ -183,6 +183,7 @@ pub(super) fn place(
     board: &mut Board,
     bands: &[Area],
     marks: &mut Vec<Mark>,
+    time_of: &dyn Fn(i32) -> Micros,
 ) -> Vec<i32> {
     wants.sort_by_key(|w| (w.turn, w.y, w.event));
     let mut missing = Vec::new();
@@ -197,7 +198,11 @@ pub(super) fn place(
         // On the wash of a band only ink keeps its contrast.
         let inside = bands.iter().any(|b| b.meets(&place.area));
         let role = if inside { Role::Ink } else { want.role };
-        draw(&want, &place, role, crossed && !inside, marks);
+        // What stands along an arrow appears when time has come as far, not when the arrow starts.
+        let rides = matches!(want.spots, Spots::Along { .. } | Spots::Upon { .. });
+        let middle = (place.area.top + place.area.bottom) / 2;
+        let from = if rides { want.from.max(time_of(middle)) } else { want.from };
+        draw(&Want { from, ..want }, &place, role, crossed && !inside, marks);
     }
     missing
 }

@@ -72,7 +72,7 @@ impl<'r> Composer<'r> {
         story.cuts.iter().for_each(|cut| composer.cut(cut));
         story.flights.iter().for_each(|flight| composer.flight(flight, &places));
         let Composer { mut picture, mut board, mut marks, wants, bands, left, .. } = composer;
-        let missing = place(wants, &mut board, &bands, &mut marks);
+        let missing = place(wants, &mut board, &bands, &mut marks, &|y| picture.time_of(y));
         axis(run, story, &picture, left, &mut marks);
         marks.sort_by_key(|m| (layer(&m.shape), m.bounds.top, m.event));
         picture.marks = marks;
@@ -206,8 +206,9 @@ impl<'r> Composer<'r> {
                 }
             }
         }
+        // How long it lasts is known when it is over.
         let (role, y, spots) = (Role::Ink, band.top, Spots::Given(places));
-        self.wants.push(Want { event, role, from, face, spots, turn: 2, y, needed: true });
+        self.wants.push(Want { event, role, from: to, face, spots, turn: 2, y, needed: true });
     }
 
     fn bars(&mut self) {

@@ -268,7 +268,7 @@ fn of_finding(run: &Run, event: &Event<Testimony>, finding: &Finding) -> Option<
         }
         Finding::InvariantBroken { event: id } => {
             let home = run.names().of_kind(NodeKind::Resource).next()?;
-            let made = sign(*id, event, Kind::Notice, Role::Danger, &["the rule", "is broken"]);
+            let made = sign(*id, event, Kind::Notice, Role::Danger, &["invariant", "broken"]);
             Some(Sign { node: home, ..made })
         }
         _ => None,
