@@ -1,13 +1,11 @@
 //! A picture tells the truth, in order, and its words can be read.
 
-use std::collections::BTreeMap;
-
 use lockscope::diagram::{
     Area, Fate, Layout, Mark, Picture, Scale, Shape, header, layout, miniature, paths, svg,
 };
 use lockscope::narrate;
 use lockscope::run::{ClientSpec, Run, Scenario, compile};
-use lockscope::sim::{Micros, Purpose, keyed, up_to};
+use lockscope::sim::{Micros, Purpose, Table, keyed, up_to};
 use lockscope::systems::Registry;
 
 const PAUSE: &str = "pause client-a before write#1 for 12s";
@@ -26,8 +24,8 @@ fn scenario(settings: &[(&str, &str)], clients: &[(&str, &str, &[&str])]) -> Sce
         seed: 1,
         settings: settings.iter().map(pairs).collect(),
         locks: vec!["lock".into()],
-        cells: BTreeMap::from([("balance".into(), 100)]),
-        resources: BTreeMap::new(),
+        cells: Table::from([("balance".into(), 100)]),
+        resources: Table::new(),
         invariant: Some("balance == 100 - 10 * done".into()),
         clients: clients.iter().map(client).collect(),
     }

@@ -6,7 +6,7 @@ mod support;
 use lockscope::judge::{Grant, LockId, Mode, Testimony, TruthEnd};
 use lockscope::run::{Run, compile};
 use lockscope::sim::{
-    Actor, Clocks, ConnId, CrashKind, Cx, EventId, Flow, Micros, Outcome, ProcId, Waiting,
+    Actor, Clocks, ConnId, CrashKind, Cx, EventId, Flow, Micros, Outcome, ProcId, Table, Waiting,
 };
 use lockscope::systems::{
     Body, Desk, Fact, LockClient, Locks, Piece, Registry, Settings, Spec, System,
@@ -131,7 +131,7 @@ fn a_system_of_one_file_is_simulated_judged_told_and_drawn_like_any_other() {
         .client("client-a", "0s", program)
         .client("client-b", "200ms", program);
     case.scenario.system = "yes".into();
-    case.scenario.settings.clear();
+    case.scenario.settings = Table::new();
     let compiled = compile(&case.scenario, &[], &registry()).expect("the scenario is right");
     let run = Run::of(compiled);
     let verdict = &run.judgement.verdict;

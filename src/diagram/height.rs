@@ -1,14 +1,12 @@
 //! From time to height: room for busy instants, folds for idle ones, and the axis.
 
-use std::collections::BTreeSet;
-
 use super::lanes::tick;
 use super::palette::Role;
 use super::picture::{Anchor, Knot, Mark, Picture, Point, Shape, Words};
 use super::story::Story;
 use super::text::SIZE;
 use crate::run::Run;
-use crate::sim::{EventId, Micros};
+use crate::sim::{EventId, Micros, Set};
 
 /// The least height between two moments at which something is drawn.
 const HOP: i32 = 20;
@@ -36,8 +34,8 @@ pub(super) fn knots(story: &Story, top: i32, extra: &[i32]) -> Vec<Knot> {
 
 /// The axis: whole seconds first, finer moments where there is room, nothing inside of folds.
 pub(super) fn axis(run: &Run, story: &Story, picture: &Picture, right: i32, marks: &mut Vec<Mark>) {
-    let mut taken: BTreeSet<i32> = BTreeSet::new();
-    let folded: BTreeSet<Micros> = story.folds.iter().map(|f| f.from).collect();
+    let mut taken: Set<i32> = Set::new();
+    let folded: Set<Micros> = story.folds.iter().map(|f| f.from).collect();
     for (step, distance) in [(10_000_000, 18), (1_000_000, 18), (500_000, 30), (100_000, 34)] {
         for pair in picture.knots.windows(2) {
             if folded.contains(&pair[0].at) {
@@ -47,7 +45,7 @@ pub(super) fn axis(run: &Run, story: &Story, picture: &Picture, right: i32, mark
             let moments = (first..=pair[1].at.0).step_by(step as usize).map(Micros);
             for at in moments {
                 let y = picture.y_of(at);
-                if taken.range(y - distance + 1..y + distance).next().is_none() {
+                if !taken.any_in(y - distance + 1..y + distance) {
                     taken.insert(y);
                     push(run, at, Point { x: right, y }, marks);
                 }

@@ -4,7 +4,7 @@ use super::board::{Board, Place, height};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Mark, Point, Shape, Words};
 use super::text::{LINE, SIZE, width};
-use crate::sim::{EventId, Micros};
+use crate::sim::{EventId, Micros, sort_by_key};
 
 /// The height of a token's plate.
 pub(super) const PLATE: i32 = 20;
@@ -185,7 +185,7 @@ pub(super) fn place(
     marks: &mut Vec<Mark>,
     time_of: &dyn Fn(i32) -> Micros,
 ) -> Vec<i32> {
-    wants.sort_by_key(|w| (w.turn, w.y, w.event));
+    sort_by_key(&mut wants, |w| (w.turn, w.y, w.event));
     let mut missing = Vec::new();
     for want in wants {
         let Some((place, crossed)) = choose(&want, board) else {

@@ -1,7 +1,5 @@
 //! Where lanes stand and what stands under their names while time passes.
 
-use std::collections::BTreeMap;
-
 use super::picture::{Area, Lane, Saying};
 use super::signs::seen;
 use super::story::Story;
@@ -9,7 +7,7 @@ use super::text::{SIZE, fit, width};
 use super::words::{short, value};
 use crate::judge::{Ask, Grant, Testimony, Token};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, ProcId, What};
+use crate::sim::{EventId, Micros, ProcId, Table, What};
 
 /// The height of the header with its margins.
 pub(super) const HEADER: i32 = 60;
@@ -81,22 +79,22 @@ pub(super) fn tick(at: Micros) -> String {
 /// What stands under each name, as it is known event by event.
 struct Sayings<'r> {
     run: &'r Run,
-    said: BTreeMap<ProcId, Vec<Saying>>,
-    tokens: BTreeMap<Grant, (ProcId, ProcId, Option<Token>)>,
-    believed: BTreeMap<ProcId, Grant>,
-    held: BTreeMap<ProcId, Vec<Grant>>,
-    highest: BTreeMap<ProcId, Token>,
+    said: Table<ProcId, Vec<Saying>>,
+    tokens: Table<Grant, (ProcId, ProcId, Option<Token>)>,
+    believed: Table<ProcId, Grant>,
+    held: Table<ProcId, Vec<Grant>>,
+    highest: Table<ProcId, Token>,
 }
 
 impl Sayings<'_> {
-    fn of(run: &Run) -> BTreeMap<ProcId, Vec<Saying>> {
+    fn of(run: &Run) -> Table<ProcId, Vec<Saying>> {
         let mut sayings = Sayings {
             run,
-            said: BTreeMap::new(),
-            tokens: BTreeMap::new(),
-            believed: BTreeMap::new(),
-            held: BTreeMap::new(),
-            highest: BTreeMap::new(),
+            said: Table::new(),
+            tokens: Table::new(),
+            believed: Table::new(),
+            held: Table::new(),
+            highest: Table::new(),
         };
         sayings.begin();
         for (index, event) in run.record.events.iter().enumerate() {

@@ -11,7 +11,7 @@ use super::story::{Bar, Fold, Story, Stretch};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId};
+use crate::sim::{EventId, Micros, MsgId, ProcId, sort, sort_by_key};
 
 /// How often a picture is laid out anew because labels lacked room.
 const ROUNDS: usize = 4;
@@ -74,7 +74,7 @@ impl<'r> Composer<'r> {
         let Composer { mut picture, mut board, mut marks, wants, bands, left, .. } = composer;
         let missing = place(wants, &mut board, &bands, &mut marks, &|y| picture.time_of(y));
         axis(run, story, &picture, left, &mut marks);
-        marks.sort_by_key(|m| (layer(&m.shape), m.bounds.top, m.event));
+        sort_by_key(&mut marks, |m| (layer(&m.shape), m.bounds.top, m.event));
         picture.marks = marks;
         (picture, missing)
     }
@@ -238,7 +238,7 @@ impl<'r> Composer<'r> {
         }
         let truths = self.story.bars.iter().filter(|b| b.kind == IntervalKind::Truth);
         let mut truths: Vec<(ProcId, Micros)> = truths.map(|b| (b.client, b.from)).collect();
-        truths.sort_unstable();
+        sort(&mut truths);
         for wait in &self.story.waits {
             let x = self.x(wait.node);
             // Its outline makes way for the truth that ends the waiting.
@@ -366,7 +366,7 @@ impl<'r> Composer<'r> {
                 needed: sign.needed,
             });
         }
-        ends.sort_by_key(|e| e.0);
+        sort_by_key(&mut ends, |e| e.0);
         ends
     }
 }

@@ -1,7 +1,5 @@
 //! The signs of single events: what was accepted, rejected, harmed, crashed, changed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::palette::Role;
 use super::picture::{Point, Shape};
 use super::story::token_words;
@@ -9,7 +7,7 @@ use super::words::{ending, refusal, value};
 use crate::judge::{BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write};
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
-use crate::sim::{Event, EventId, Micros, MsgId, ProcId, What};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
 
 /// Which sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,15 +79,15 @@ impl Kind {
 /// What the judge found, by event.
 #[derive(Default)]
 struct Clues {
-    harmed: BTreeSet<EventId>,
-    lost: BTreeSet<EventId>,
-    stale: BTreeSet<EventId>,
-    rightful: BTreeSet<EventId>,
-    twice: BTreeSet<EventId>,
-    regress: BTreeSet<EventId>,
-    double: BTreeSet<EventId>,
-    broken: BTreeSet<EventId>,
-    others: BTreeMap<EventId, Vec<Finding>>,
+    harmed: Set<EventId>,
+    lost: Set<EventId>,
+    stale: Set<EventId>,
+    rightful: Set<EventId>,
+    twice: Set<EventId>,
+    regress: Set<EventId>,
+    double: Set<EventId>,
+    broken: Set<EventId>,
+    others: Table<EventId, Vec<Finding>>,
 }
 
 impl Clues {

@@ -1,10 +1,8 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::judge::{Ask, Finding, IntervalKind, Testimony, Token};
 use crate::run::{Run, kind};
-use crate::sim::{Event, EventId, Micros, MsgId, ProcId, What};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort, sort_by_key};
 
 /// How long nothing must happen for a stretch to be folded.
 const IDLE: Micros = Micros::from_millis(2_500);
@@ -127,8 +125,8 @@ impl Story {
 
     /// Pauses, deaths, waits and cuts.
     fn spans(&mut self, run: &Run) {
-        let mut open: BTreeMap<(u8, ProcId), usize> = BTreeMap::new();
-        let mut waiting: BTreeMap<ProcId, (Stretch, bool)> = BTreeMap::new();
+        let mut open: Table<(u8, ProcId), usize> = Table::new();
+        let mut waiting: Table<ProcId, (Stretch, bool)> = Table::new();
         let end = run.end;
         for (index, event) in run.record.events.iter().enumerate() {
             let id = EventId(index as u32);
@@ -174,7 +172,7 @@ impl Story {
         for (_, (stretch, refused)) in waiting {
             self.waits.extend(refused.then_some(stretch));
         }
-        self.waits.sort_by_key(|w| w.event);
+        sort_by_key(&mut self.waits, |w| w.event);
         // Two pauses that meet are one.
         self.pauses.retain(|p| p.from < p.to);
     }
@@ -216,7 +214,7 @@ impl Story {
     /// Belief and truth of each client; a belief is split where its truth ends.
     fn bars(&mut self, run: &Run) {
         let intervals = &run.judgement.intervals;
-        let truths: BTreeMap<_, _> = intervals
+        let truths: Table<_, _> = intervals
             .iter()
             .filter(|i| i.kind == IntervalKind::Truth)
             .map(|i| (i.grant, i))
@@ -224,7 +222,7 @@ impl Story {
         // A belief that ends in the instant in which it began has no height.
         let lasting = intervals.iter().filter(|i| i.from < i.to);
         // Which grant stands in which column of a client: the first that is free.
-        let mut columns: BTreeMap<ProcId, Vec<(Micros, EventId)>> = BTreeMap::new();
+        let mut columns: Table<ProcId, Vec<(Micros, EventId)>> = Table::new();
         for interval in lasting {
             let (client, grant) = (interval.client, interval.grant.0);
             let taken = columns.entry(client).or_default();
@@ -281,7 +279,7 @@ impl Story {
 
     /// Finds the moments that are drawn and the stretches that are folded; returns the messages
     /// that disappear in folds.
-    fn time(&mut self, run: &Run, mut exchanges: Vec<Exchange>) -> BTreeSet<MsgId> {
+    fn time(&mut self, run: &Run, mut exchanges: Vec<Exchange>) -> Set<MsgId> {
         let mut routine = vec![false; run.record.messages.len()];
         for id in exchanges.iter().flat_map(|e| e.messages).flatten() {
             routine[id.0 as usize] = true;
@@ -292,7 +290,7 @@ impl Story {
             (!hushed && is_drawn(event)).then_some(event.at)
         }));
         loop {
-            moments.sort_unstable();
+            sort(&mut moments);
             moments.dedup();
             // An exchange that no idle stretch holds entirely is drawn, and is then no longer idle.
             let before = exchanges.len();
@@ -352,9 +350,9 @@ impl Story {
         }
     }
 
-    fn flights(&mut self, run: &Run, hushed: &BTreeSet<MsgId>) {
+    fn flights(&mut self, run: &Run, hushed: &Set<MsgId>) {
         let record = &run.record;
-        let mut held: BTreeMap<MsgId, (Micros, EventId)> = BTreeMap::new();
+        let mut held: Table<MsgId, (Micros, EventId)> = Table::new();
         let mut heals: Vec<(ProcId, ProcId, Micros)> = Vec::new();
         for (index, event) in record.events.iter().enumerate() {
             match event.what {
@@ -425,11 +423,11 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
 fn exchanges(run: &Run) -> Vec<Exchange> {
     let record = &run.record;
     // A request's number counts for its client; its answer repeats it.
-    let mut answers: BTreeMap<(ProcId, ProcId, u64), MsgId> = BTreeMap::new();
+    let mut answers: Table<(ProcId, ProcId, u64), MsgId> = Table::new();
     for (index, info) in record.messages.iter().enumerate() {
         answers.insert((info.from, info.to, info.body.request), MsgId(index as u32));
     }
-    let mut renewed: BTreeSet<ProcId> = BTreeSet::new();
+    let mut renewed: Set<ProcId> = Set::new();
     let mut found: Vec<Exchange> = Vec::new();
     for event in &record.events {
         let routine = match event.note() {
@@ -455,7 +453,7 @@ fn exchanges(run: &Run) -> Vec<Exchange> {
         let messages = [Some(asked), Some(*answer)];
         found.push(Exchange { messages, routine: Some(routine), from, to });
     }
-    found.sort_by_key(|e| (e.from, e.messages));
+    sort_by_key(&mut found, |e| (e.from, e.messages));
     found
 }
 

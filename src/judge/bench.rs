@@ -1,7 +1,5 @@
 //! The judge's bench: hears the events of a run in order and keeps count.
 
-use std::collections::BTreeMap;
-
 use super::grants::Grants;
 use super::history::{Effect, History};
 use super::sections::Sections;
@@ -10,7 +8,9 @@ use super::testimony::{
     Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, TruthEnd, Write,
 };
 use super::verdict::{Finding, Interval, IntervalKind, Judgement};
-use crate::sim::{Event, EventId, Expr, Micros, MsgId, Outcome, ProcId, What};
+use crate::sim::{
+    Event, EventId, Expr, Micros, MsgId, Outcome, ProcId, Table, What, sort, sort_by_key,
+};
 
 /// What the judge must know beforehand.
 #[derive(Clone, Default, Debug)]
@@ -56,21 +56,21 @@ pub struct Bench {
     setup: Setup,
     out: Judgement,
     grants: Grants,
-    beliefs: BTreeMap<(LockId, ProcId), Belief>,
-    overlaps: BTreeMap<LockId, (Micros, EventId, Vec<ProcId>)>,
+    beliefs: Table<(LockId, ProcId), Belief>,
+    overlaps: Table<LockId, (Micros, EventId, Vec<ProcId>)>,
     sections: Sections,
     history: History,
-    attempts: BTreeMap<MsgId, Operation>,
-    serves: BTreeMap<EventId, (Operation, u32)>,
+    attempts: Table<MsgId, Operation>,
+    serves: Table<EventId, (Operation, u32)>,
     stale: Vec<EventId>,
-    requests: BTreeMap<(LockId, ProcId, Ask), Request>,
-    request_spans: BTreeMap<(LockId, ProcId), Vec<Span>>,
-    acquires: BTreeMap<LockId, Vec<(ProcId, Span)>>,
-    belief_spans: BTreeMap<(LockId, ProcId), Vec<Span>>,
+    requests: Table<(LockId, ProcId, Ask), Request>,
+    request_spans: Table<(LockId, ProcId), Vec<Span>>,
+    acquires: Table<LockId, Vec<(ProcId, Span)>>,
+    belief_spans: Table<(LockId, ProcId), Vec<Span>>,
     waits: Vec<u64>,
-    trips: BTreeMap<ProcId, u64>,
-    released: BTreeMap<(LockId, ProcId), bool>,
-    dead: BTreeMap<ProcId, bool>,
+    trips: Table<ProcId, u64>,
+    released: Table<(LockId, ProcId), bool>,
+    dead: Table<ProcId, bool>,
     holder_crashes: Vec<(Micros, LockId, ProcId)>,
     grant_moments: Vec<(Micros, LockId)>,
 }
@@ -526,8 +526,8 @@ impl Bench {
         }
         self.grants.intervals(end, &mut self.out.intervals);
         self.spans(end);
-        self.out.intervals.sort_by_key(|i| (i.from, i.client, i.kind, i.grant));
-        self.out.findings.sort_by_key(Finding::event);
+        sort_by_key(&mut self.out.intervals, |i| (i.from, i.client, i.kind, i.grant));
+        sort_by_key(&mut self.out.findings, Finding::event);
         self.out
     }
 
@@ -543,14 +543,14 @@ impl Bench {
             }
             self.request_over(lock, client, ask, &request, end);
         }
-        stalled.sort_unstable();
+        sort(&mut stalled);
         stalled.dedup();
         self.out.verdict.stalled = stalled.len() as u64;
     }
 
     fn spans(&mut self, end: Micros) {
-        let mut truths: BTreeMap<LockId, Vec<Span>> = BTreeMap::new();
-        let mut held: BTreeMap<(LockId, ProcId), Vec<Span>> = BTreeMap::new();
+        let mut truths: Table<LockId, Vec<Span>> = Table::new();
+        let mut held: Table<(LockId, ProcId), Vec<Span>> = Table::new();
         for g in self.grants.values() {
             let truth = (g.from, g.truth_end.map_or(end, |t| t.0));
             truths.entry(g.lock).or_default().push(truth);
@@ -568,7 +568,7 @@ impl Bench {
             let waits = waits.iter().map(|w| w.1).collect();
             idle += total(&without(waits, truths.remove(lock).unwrap_or_default()));
         }
-        self.waits.sort_unstable();
+        sort(&mut self.waits);
         let rank = |percent: usize| {
             let n = self.waits.len();
             (n > 0).then(|| self.waits[(n * percent).div_ceil(100).max(1) - 1])

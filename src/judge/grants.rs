@@ -1,10 +1,8 @@
 //! Grants and what became of them: truths and promises, in order per lock.
 
-use std::collections::BTreeMap;
-
 use super::testimony::{Grant, LockId, Mode, Operation, Token, TruthEnd};
 use super::verdict::{Interval, IntervalKind};
-use crate::sim::{EventId, Micros, ProcId};
+use crate::sim::{EventId, Micros, ProcId, Table};
 
 /// A grant and what is known of it so far.
 #[derive(Clone, Debug)]
@@ -60,8 +58,8 @@ impl GrantState {
 /// All grants of a run.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Grants {
-    all: BTreeMap<Grant, GrantState>,
-    by_lock: BTreeMap<LockId, Vec<Grant>>,
+    all: Table<Grant, GrantState>,
+    by_lock: Table<LockId, Vec<Grant>>,
     /// Grants whose promise was open when last looked at.
     promised: Vec<Grant>,
 }

@@ -4,10 +4,10 @@
 //! them; if the orders form a cycle, no order of whole sections keeps every conflicting pair, and
 //! that is corruption. Versions of a cell are counted from 0, the initial value, which is nobody's.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use super::testimony::{CellId, Section};
-use crate::sim::EventId;
+use crate::sim::{EventId, Set, Table, sort};
 
 /// An accepted operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ struct Cell {
     /// The writes that made versions 1, 2, and so on.
     writes: Vec<Version>,
     /// Consumed reads: who, of which version.
-    reads: BTreeSet<(usize, u32)>,
+    reads: Set<(usize, u32)>,
     /// All sections that wrote, and all that wrote or read.
     writers: Bits,
     touchers: Bits,
@@ -82,8 +82,8 @@ impl Bits {
 /// The history so far.
 #[derive(Clone, Default, Debug)]
 pub struct History {
-    cells: BTreeMap<CellId, Cell>,
-    sections: BTreeMap<Section, usize>,
+    cells: Table<CellId, Cell>,
+    sections: Table<Section, usize>,
     names: Vec<Section>,
     /// `before[a]` holds b, and `after[b]` holds a: b's part of a conflict came before a's.
     before: Vec<Bits>,
@@ -126,7 +126,7 @@ impl History {
         let mut fresh: Vec<(usize, usize)> = earlier.into_iter().map(|other| (other, me)).collect();
         fresh.extend(later.into_iter().map(|other| (me, other)));
         fresh.retain(|(from, to)| from != to && !self.after[*from].has(*to));
-        fresh.sort_unstable();
+        sort(&mut fresh);
         fresh.dedup();
         for (from, to) in &fresh {
             self.after[*from].set(*to);
@@ -241,7 +241,7 @@ mod tests {
     /// (earlier, later) by section, judged from versions alone and not by the code under test.
     fn conflicting_pairs(history: &[Op]) -> Vec<(Section, Section)> {
         // Each operation's moment on its cell: a write makes version v at 2v, a read of v is at 2v+1.
-        let mut made: BTreeMap<CellId, u64> = BTreeMap::new();
+        let mut made: Table<CellId, u64> = Table::new();
         let moments: Vec<(Op, u64, bool)> = history
             .iter()
             .map(|op| match op.2 {

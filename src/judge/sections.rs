@@ -1,15 +1,13 @@
 //! Sections: tries at a unit of work, what they wrote, and when they are settled.
 
-use std::collections::BTreeMap;
-
 use super::testimony::{Section, SectionEnd, Write};
-use crate::sim::Expr;
+use crate::sim::{Expr, Table};
 
 #[derive(Clone, Default, Debug)]
 struct SectionState {
     closed: Option<SectionEnd>,
     /// The section's writes by number: was it applied?
-    writes: BTreeMap<u32, bool>,
+    writes: Table<u32, bool>,
     /// The last write sent said that another was to come.
     more: bool,
     in_flight: u32,
@@ -45,13 +43,13 @@ impl SectionState {
 /// All sections of a run, and the cells that they share.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Sections {
-    all: BTreeMap<Section, SectionState>,
+    all: Table<Section, SectionState>,
     unsettled: usize,
     done: i64,
     cells: Vec<i64>,
     broken: bool,
     /// For each job, how many sections had an effect under its name.
-    jobs: BTreeMap<u16, u32>,
+    jobs: Table<u16, u32>,
 }
 
 impl Sections {

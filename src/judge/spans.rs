@@ -1,6 +1,6 @@
 //! Sets of half-open spans of time.
 
-use crate::sim::Micros;
+use crate::sim::{Micros, sort};
 
 /// From the first moment, included, to the second, excluded.
 pub type Span = (Micros, Micros);
@@ -8,7 +8,7 @@ pub type Span = (Micros, Micros);
 /// The same moments as sorted spans that neither touch nor overlap.
 pub fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|s| s.0 < s.1);
-    spans.sort_unstable();
+    sort(&mut spans);
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
         match merged.last_mut() {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::run::{self, ClientSpec, Compiled, Scenario, ScenarioError};
+use crate::sim::Table;
 use crate::systems::Registry;
 
 /// The variant that is run by default; every lesson has it.
@@ -118,7 +119,7 @@ pub struct Variant {
 }
 
 /// Clients by node id.
-pub type Clients = std::collections::BTreeMap<String, ClientSpec>;
+pub type Clients = Table<String, ClientSpec>;
 
 /// A switch: one edit with a name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

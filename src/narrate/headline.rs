@@ -1,12 +1,10 @@
 //! The verdict of a run in one sentence.
 
-use std::collections::BTreeSet;
-
 use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
 use crate::judge::{Ask, Finding, LockId, Mode, Section, Testimony, Verdict};
 use crate::run::Run;
-use crate::sim::{EventId, Micros, ProcId, What};
+use crate::sim::{EventId, Micros, ProcId, Set, What, sort};
 
 /// How a verdict feels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,9 +73,9 @@ impl Teller<'_> {
                 spans += 1;
             }
         }
-        who.sort_unstable();
+        sort(&mut who);
         who.dedup();
-        locks.sort_unstable();
+        sort(&mut locks);
         locks.dedup();
         let lock = match locks[..] {
             [] => return None,
@@ -305,7 +303,7 @@ impl Teller<'_> {
 
     /// Clients whose request for a lock is open at the end.
     fn stalled(&self) -> Vec<ProcId> {
-        let mut open: BTreeSet<(ProcId, LockId)> = BTreeSet::new();
+        let mut open: Set<(ProcId, LockId)> = Set::new();
         for event in &self.run.record.events {
             match (event.note(), &event.what) {
                 (Some(Testimony::Ask { lock, ask: Ask::Acquire, .. }), _) => {
@@ -318,7 +316,7 @@ impl Teller<'_> {
                 _ => {}
             }
         }
-        let who: BTreeSet<ProcId> = open.into_iter().map(|o| o.0).collect();
-        who.into_iter().collect()
+        let who: Set<ProcId> = open.iter().map(|o| o.0).collect();
+        who.iter().copied().collect()
     }
 }

@@ -9,7 +9,7 @@ use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
 use crate::judge::{Ask, BeliefEnd, Finding, IntervalKind, LockId, Testimony, TruthEnd};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId, What};
+use crate::sim::{EventId, Micros, MsgId, ProcId, Table, What, sort};
 
 /// The run as a Mermaid sequence diagram: participants in lane order, requests as solid arrows,
 /// answers dashed, what was lost with a cross, everything else as notes.
@@ -120,7 +120,7 @@ struct Sketch<'r> {
     /// `lease` where grants end by time, otherwise `lock`.
     thing: String,
     /// For each message that asks, the grant that answers it.
-    granted: std::collections::BTreeMap<(ProcId, ProcId, u64), EventId>,
+    granted: Table<(ProcId, ProcId, u64), EventId>,
 }
 
 impl<'r> Sketch<'r> {
@@ -165,7 +165,7 @@ impl<'r> Sketch<'r> {
 
     fn note(&mut self, over: &[ProcId], text: &str) {
         let mut lanes = over.to_vec();
-        lanes.sort_unstable();
+        sort(&mut lanes);
         let place = match lanes[..] {
             [] => return,
             [one] => self.id(one),
@@ -256,7 +256,7 @@ impl<'r> Sketch<'r> {
         let believers = self.teller.open_at(IntervalKind::Belief, id).filter(|i| i.lock == lock);
         let mut who: Vec<ProcId> =
             believers.filter(|i| i.ended != Some(id)).map(|i| i.client).collect();
-        who.sort_unstable();
+        sort(&mut who);
         who.dedup();
         let labels: Vec<String> = who.iter().map(|p| self.teller.label(*p)).collect();
         let many = if who.len() == 2 { "Both".to_string() } else { capital(&count(who.len())) };

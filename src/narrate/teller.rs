@@ -5,7 +5,7 @@ use crate::judge::{
     Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Write,
 };
 use crate::run::{Action, NodeKind, Run, kind};
-use crate::sim::{EventId, Micros, ProcId};
+use crate::sim::{EventId, Micros, ProcId, sort};
 
 /// Looks things up in a run. It holds nothing of its own, so that one sentence costs one sentence.
 #[derive(Clone, Copy)]
@@ -213,7 +213,7 @@ impl<'r> Teller<'r> {
 
     /// The cells of some writes in the order of the writes, each once.
     fn cells(&self, mut writes: Vec<(u32, crate::judge::CellId)>) -> Vec<String> {
-        writes.sort_unstable();
+        sort(&mut writes);
         let mut cells: Vec<String> = Vec::new();
         for (_, cell) in writes {
             let name = one_line(self.run.names().cell(cell));

@@ -1,6 +1,5 @@
 //! From a scenario and its edits to a plan that the simulator runs, with located errors.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::address::{Names, Node, NodeKind};
@@ -9,7 +8,7 @@ use super::scenario::{ClientSpec, Scenario};
 use crate::judge::{CellId, LockId, Setup};
 use crate::sim::{
     self, Clocks, CrashKind, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan,
-    Scanner, Task, Trigger, list,
+    Scanner, Table, Task, Trigger, list, sort_by_key,
 };
 use crate::systems::{
     Client, Locks, Op, Registry, Resource, Settings, SettingsError, System, Vocabulary,
@@ -439,7 +438,7 @@ impl Builder<'_> {
                 later.push((*at, index, key, value));
             }
         }
-        later.sort_by_key(|l| l.0);
+        sort_by_key(&mut later, |l| l.0);
         let mut current = settings.clone();
         let mut changes = Vec::new();
         for (at, index, key, value) in later {
@@ -460,7 +459,7 @@ impl Builder<'_> {
         initial: &[(CellId, i64)],
     ) -> Vec<ProcPlan<Locks>> {
         let services: Vec<ProcId> = names.of_kind(NodeKind::Service).collect();
-        let mut servers: BTreeMap<String, _> = system
+        let mut servers: Table<String, _> = system
             .servers(settings, names.locks.len())
             .into_iter()
             .map(|(id, _, actor)| (id, actor))
@@ -470,8 +469,8 @@ impl Builder<'_> {
             let mut start = Micros::ZERO;
             let actor: Box<dyn sim::Actor<Locks>> = match node.kind {
                 NodeKind::Client => {
-                    let spec = &self.scenario.clients[&node.id];
-                    let text = spec.start.as_deref().unwrap_or_default();
+                    let spec = self.scenario.clients.get(&node.id);
+                    let text = spec.and_then(|spec| spec.start.as_deref()).unwrap_or_default();
                     start = Micros::parse(text).unwrap_or_default();
                     Box::new(Client::new(settings, system.client(settings, &services), vocabulary))
                 }

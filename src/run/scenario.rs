@@ -1,8 +1,8 @@
 //! A scenario as data: what a lesson file says, and what a packed lesson carries.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+
+use crate::sim::Table;
 
 /// Which systems, which settings, which programs, and what must stay true.
 ///
@@ -21,21 +21,21 @@ pub struct Scenario {
     pub seed: u64,
     /// Settings that differ from their defaults.
     #[serde(default)]
-    pub settings: BTreeMap<String, String>,
+    pub settings: Table<String, String>,
     /// The locks' names.
     #[serde(default = "locks")]
     pub locks: Vec<String>,
     /// The cells of the resource `resource`, guarded by the first lock.
     #[serde(default)]
-    pub cells: BTreeMap<String, i64>,
+    pub cells: Table<String, i64>,
     /// More resources, or resources guarded by other locks.
     #[serde(default)]
-    pub resources: BTreeMap<String, ResourceSpec>,
+    pub resources: Table<String, ResourceSpec>,
     /// An expression over the cells and `done` that must hold whenever every section is settled.
     #[serde(default)]
     pub invariant: Option<String>,
     /// The clients, by node id.
-    pub clients: BTreeMap<String, ClientSpec>,
+    pub clients: Table<String, ClientSpec>,
 }
 
 fn until() -> String {
@@ -59,7 +59,7 @@ pub struct ResourceSpec {
     pub label: Option<String>,
     /// Its cells and their initial values; names are unique in a scenario.
     #[serde(default)]
-    pub cells: BTreeMap<String, i64>,
+    pub cells: Table<String, i64>,
     /// The lock that guards them; the first one where it is not said.
     #[serde(default)]
     pub lock: Option<String>,
@@ -79,10 +79,10 @@ pub struct ClientSpec {
     pub program: Vec<String>,
     /// More tasks that start with the process, such as `heartbeat`.
     #[serde(default)]
-    pub tasks: BTreeMap<String, TaskSpec>,
+    pub tasks: Table<String, TaskSpec>,
     /// Handlers: tasks that a notice starts, such as `lost`.
     #[serde(default)]
-    pub on: BTreeMap<String, TaskSpec>,
+    pub on: Table<String, TaskSpec>,
 }
 
 /// The lines of a task.

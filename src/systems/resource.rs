@@ -4,12 +4,10 @@
 //! own statement "stores the highest token accepted and rejects lower tokens"): check and apply are
 //! one atomic step, and the highest token is durable together with the data.
 
-use std::collections::BTreeMap;
-
 use super::settings::Settings;
 use super::{Body, Fact, Locks, Piece};
 use crate::judge::{CellId, LockId, Operation, Rejection, Testimony, Token, Write};
-use crate::sim::{Actor, Clocks, ConnId, CrashKind, Cx, Disk, EventId, Micros, ProcId};
+use crate::sim::{Actor, Clocks, ConnId, CrashKind, Cx, Disk, EventId, Micros, ProcId, Table};
 
 /// What a client asks of a resource.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +44,9 @@ struct Cell {
 
 #[derive(Clone, Default, Debug)]
 struct Data {
-    cells: BTreeMap<CellId, Cell>,
+    cells: Table<CellId, Cell>,
     /// The highest token seen, for each lock that guards cells here.
-    highest: BTreeMap<LockId, Token>,
+    highest: Table<LockId, Token>,
 }
 
 /// A protected resource.
@@ -63,7 +61,7 @@ impl Resource {
     /// A resource with these cells at their initial values.
     pub fn new(settings: &Settings, cells: impl IntoIterator<Item = (CellId, i64)>) -> Resource {
         let cells = cells.into_iter().map(|(id, value)| (id, Cell { value, version: 0 })).collect();
-        let data = Disk::new(Data { cells, highest: BTreeMap::new() });
+        let data = Disk::new(Data { cells, highest: Table::new() });
         let mut resource = Resource { check: Check::None, reads_carry_token: false, data };
         resource.configure(settings);
         resource

@@ -1,9 +1,8 @@
 //! What a scenario can set, with its default, its kind and one sentence of documentation.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::sim::{Micros, list};
+use crate::sim::{Micros, Table, list};
 
 /// What values a setting takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,13 +108,13 @@ impl fmt::Display for SettingsError {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     specs: Vec<Spec>,
-    values: BTreeMap<&'static str, Value>,
+    values: Table<&'static str, Value>,
 }
 
 impl Settings {
     /// Defaults of the common settings and these.
     pub fn defaults(own: &[Spec]) -> Settings {
-        let mut settings = Settings { specs: [COMMON, own].concat(), values: BTreeMap::new() };
+        let mut settings = Settings { specs: [COMMON, own].concat(), values: Table::new() };
         for spec in settings.specs.clone() {
             // A default that does not fit its own kind is caught by the test below.
             if let Ok(value) = read(&spec, spec.default) {

@@ -8,7 +8,7 @@ use crate::lesson::{Claim, Lesson, Predict, anchor};
 use crate::narrate;
 use crate::run::kind::{self, Weight};
 use crate::run::{self, Run};
-use crate::sim::{EventId, Micros, World};
+use crate::sim::{EventId, Micros, World, sort, sort_by_key};
 use crate::systems::{Locks, Registry};
 
 /// How far one step goes.
@@ -76,7 +76,7 @@ impl Show {
         };
         let (stops, mut decisions) = (heavier(Weight::Step), heavier(Weight::Decision));
         decisions.extend(run.judgement.findings.iter().map(|f| f.event().0));
-        decisions.sort_unstable();
+        sort(&mut decisions);
         decisions.dedup();
         let nearest = nearest(lesson, variant, edits);
         let name = lesson.variants.get(nearest).map_or("", |v| v.name.as_str());
@@ -91,7 +91,7 @@ impl Show {
             _ => false,
         };
         let mut story: Vec<usize> = (0..beats.len()).filter(told).collect();
-        story.sort_by_key(|i| beats.get(*i).and_then(|b| b.as_ref().ok().copied()));
+        sort_by_key(&mut story, |i| beats.get(*i).and_then(|b| b.as_ref().ok().copied()));
         let asked = |p: &Predict| {
             let place = (find(&p.at.text).ok()?, find(&p.shown.text).ok()?);
             (p.variant == name).then_some(place)
@@ -143,7 +143,7 @@ impl Show {
     pub fn halts(&self) -> Vec<u32> {
         let mut halts = self.beat_events();
         halts.extend(self.questions.iter().flatten().map(|q| q.0));
-        halts.sort_unstable();
+        sort(&mut halts);
         halts.dedup();
         halts
     }

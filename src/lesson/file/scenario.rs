@@ -1,11 +1,10 @@
 //! The scenario in the front matter: what [`crate::run::compile`] reads further.
 
-use std::collections::BTreeMap;
-
 use toml::de::DeValue;
 
 use super::front::{Reader, Value, short};
 use crate::run::{ClientSpec, ResourceSpec, Scenario};
+use crate::sim::Table;
 
 impl Reader<'_, '_> {
     pub(super) fn scenario(&mut self, value: &Value<'_>) -> Option<Scenario> {
@@ -47,8 +46,8 @@ impl Reader<'_, '_> {
     }
 
     /// Settings by dotted key; tables within are the same keys written apart.
-    fn settings(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, String>> {
-        let mut settings = BTreeMap::new();
+    fn settings(&mut self, value: &Value<'_>) -> Option<Table<String, String>> {
+        let mut settings = Table::new();
         self.settings_below(value, "", &mut settings)?;
         Some(settings)
     }
@@ -57,7 +56,7 @@ impl Reader<'_, '_> {
         &mut self,
         value: &Value<'_>,
         prefix: &str,
-        settings: &mut BTreeMap<String, String>,
+        settings: &mut Table<String, String>,
     ) -> Option<()> {
         for (key, at, value) in self.entries(value)? {
             let key = format!("{prefix}{key}");
@@ -81,16 +80,16 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    fn cells(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, i64>> {
-        let mut cells = BTreeMap::new();
+    fn cells(&mut self, value: &Value<'_>) -> Option<Table<String, i64>> {
+        let mut cells = Table::new();
         for (name, _, value) in self.entries(value)? {
             cells.insert(name, self.whole(value).unwrap_or_default());
         }
         Some(cells)
     }
 
-    fn resources(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ResourceSpec>> {
-        let mut resources = BTreeMap::new();
+    fn resources(&mut self, value: &Value<'_>) -> Option<Table<String, ResourceSpec>> {
+        let mut resources = Table::new();
         for (id, _, value) in self.entries(value)? {
             let Some(mut f) = self.table(value, format!("the resource `{}`", short(&id))) else {
                 continue;
@@ -104,8 +103,8 @@ impl Reader<'_, '_> {
         Some(resources)
     }
 
-    pub(super) fn clients(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, ClientSpec>> {
-        let mut clients = BTreeMap::new();
+    pub(super) fn clients(&mut self, value: &Value<'_>) -> Option<Table<String, ClientSpec>> {
+        let mut clients = Table::new();
         for (id, _, value) in self.entries(value)? {
             let Some(mut f) = self.table(value, format!("the client `{}`", short(&id))) else {
                 continue;
@@ -121,8 +120,8 @@ impl Reader<'_, '_> {
         Some(clients)
     }
 
-    fn tasks(&mut self, value: &Value<'_>) -> Option<BTreeMap<String, Vec<String>>> {
-        let mut tasks = BTreeMap::new();
+    fn tasks(&mut self, value: &Value<'_>) -> Option<Table<String, Vec<String>>> {
+        let mut tasks = Table::new();
         for (name, _, value) in self.entries(value)? {
             tasks.insert(name, self.codes(value).unwrap_or_default());
         }

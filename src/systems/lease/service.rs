@@ -1,12 +1,12 @@
 //! The lease service's server.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::{Owner, Reply, Request, TokenRule};
 use crate::judge::{Ask, Grant, LockId, Mode, Testimony, Token, TruthEnd};
 use crate::sim::{
-    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Disk, Local, Micros, ProcId, Purpose, TimerId,
-    up_to,
+    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Disk, Local, Micros, ProcId, Purpose, Table,
+    TimerId, up_to,
 };
 use crate::systems::{Body, Fact, Locks, Piece, Settings};
 
@@ -39,8 +39,8 @@ struct LockState {
 /// What survives every crash: how many grants each lock has seen, and the separate counter.
 #[derive(Clone, Default, Debug)]
 struct Ledger {
-    grants: BTreeMap<LockId, u64>,
-    counter: BTreeMap<LockId, u64>,
+    grants: Table<LockId, u64>,
+    counter: Table<LockId, u64>,
     /// Random values, those that were drawn twice and thrown away included.
     issued: Vec<(LockId, Token)>,
 }
