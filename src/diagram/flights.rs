@@ -7,7 +7,7 @@ use super::picture::{Fate, Point, Shape};
 use super::story::{End, Flight, Severed};
 use super::words::short;
 use crate::narrate;
-use crate::sim::{EventId, Micros, MsgId, ProcId};
+use crate::sim::{EventId, Micros, MsgId, ProcId, sort_by_key};
 
 impl Composer<'_> {
     /// Where a cut between two lanes is drawn.
@@ -136,8 +136,8 @@ impl Composer<'_> {
             let face = Face::Plate(token.0.to_string());
             let middle = (stretches.len().saturating_sub(1)) / 2;
             let mut order = stretches.clone();
-            order
-                .sort_by_key(|s| stretches.iter().position(|o| o == s).map(|i| i.abs_diff(middle)));
+            let place = |s: &(i32, i32)| stretches.iter().position(|o| o == s);
+            sort_by_key(&mut order, |s| place(s).map(|i| i.abs_diff(middle)));
             let spots = Spots::Upon { track: track.to_vec(), stretches: order };
             self.wants.push(Want {
                 event,

@@ -142,7 +142,7 @@ impl<'r> Sketch<'r> {
             teller,
             lines: Vec::new(),
             late: late.collect(),
-            thing: (if by_time { "Lease" } else { "Lock" }).to_lowercase(),
+            thing: (if by_time { "Lease" } else { "Lock" }).to_ascii_lowercase(),
             granted: Default::default(),
         };
         for (index, message) in run.record.messages.iter().enumerate() {

@@ -60,10 +60,11 @@ pub(super) fn count(n: usize) -> String {
     WORDS.get(n).map_or_else(|| n.to_string(), |w| (*w).to_string())
 }
 
-/// The sentence part with a capital letter at its beginning.
+/// The sentence part with a capital letter at its beginning, if that is a letter of English: the
+/// cases of all others would be a table of 20 kB in the page.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |c| c.to_ascii_uppercase().to_string() + chars.as_str())
 }
 
 /// One line without control characters, whatever a scenario's author wrote into a label.

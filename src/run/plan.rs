@@ -532,7 +532,7 @@ fn label_of(id: &str) -> String {
             label.push(' ');
         }
         if index == 0 || word.len() == 1 {
-            label.extend(first.to_uppercase());
+            label.push(first.to_ascii_uppercase());
         } else {
             label.push(first);
         }
