@@ -39,7 +39,7 @@ impl Teller<'_> {
             Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),
-            Testimony::Doubt(lock, why) => self.doubt(&me, *lock, *why),
+            Testimony::Doubt(lock, why) => self.doubt(id, node, *lock, *why),
             Testimony::Check(lock, holds) => self.check(id, node, *lock, *holds),
             Testimony::Begin(section) => format!("{me} begins section {}.", section.number),
             Testimony::Job(_, job) => {
@@ -213,10 +213,22 @@ impl Teller<'_> {
         format!("{me} believes that it {holds} {name}{token}.{over}")
     }
 
-    fn doubt(&self, me: &str, lock: LockId, why: BeliefEnd) -> String {
-        let lock = self.lock(lock);
+    /// Whether the service says, at this event, that a client holds a lock.
+    fn holds_at(&self, client: ProcId, lock: LockId, id: EventId) -> bool {
+        self.run.judgement.intervals.iter().any(|i| {
+            let his = i.kind == IntervalKind::Truth && i.client == client && i.lock == lock;
+            his && i.began < id && i.ended.is_none_or(|end| end > id)
+        })
+    }
+
+    fn doubt(&self, id: EventId, node: ProcId, which: LockId, why: BeliefEnd) -> String {
+        let (me, lock) = (self.label(node), self.lock(which));
         match why {
             BeliefEnd::Released => format!("{me} gives {lock} up."),
+            // Whoever is refused concludes that it lost the lock; the service may say otherwise.
+            BeliefEnd::Refused if self.holds_at(node, which, id) => {
+                format!("{me} concludes that it no longer holds {lock}, although it does.")
+            }
             BeliefEnd::Refused => format!("{me} learns that it no longer holds {lock}."),
             BeliefEnd::Notice => format!("{me} is told that it has lost {lock}."),
             BeliefEnd::Deadline => {
