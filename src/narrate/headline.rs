@@ -40,6 +40,16 @@ pub fn headline(run: &Run) -> Headline {
         Some(overlap) => format!("{overlap}."),
         None => format!("{}.", capital(&what)),
     };
+    if !run.cut_off.is_empty() {
+        let who: Vec<String> = run.cut_off.iter().map(|p| teller.label(*p)).collect();
+        let had = format!("{} had not finished", and(&who));
+        rest.push_str(&format!(" The run was cut off at {}: {had}.", span(run.end)));
+        word = match word {
+            "Safe." => "Safe so far.",
+            "Harmless." => "Harmless so far.",
+            other => other,
+        };
+    }
     if verdict.invariant_judged == Some(0) {
         rest.push_str(" The invariant was never judged: not every section was over.");
         if word == "Safe." {

@@ -6,7 +6,7 @@ use super::address::Names;
 use super::kind;
 use super::plan::Compiled;
 use crate::judge::{Judgement, judge};
-use crate::sim::{Discard, EventId, Micros, Record, World};
+use crate::sim::{Discard, EventId, Micros, ProcId, Record, World};
 use crate::systems::Locks;
 
 /// How many events lie between two keyframes: seeking replays at most about so many.
@@ -25,6 +25,8 @@ pub struct Run {
     pub end: Micros,
     /// Indices of edits that found no occasion.
     pub unused_edits: Vec<usize>,
+    /// Clients whose program had not ended when the run was cut off at its latest end.
+    pub cut_off: Vec<ProcId>,
     keyframes: Vec<World<Locks>>,
 }
 
@@ -47,7 +49,8 @@ impl Run {
         let is_set =
             |i: usize| matches!(compiled.edits[i].action, super::edit::Action::Set(_, _, None));
         let unused_edits = (0..used.len()).filter(|i| !used[*i] && !is_set(*i)).collect();
-        Run { compiled, record, judgement, end, unused_edits, keyframes }
+        let cut_off = world.unfinished();
+        Run { compiled, record, judgement, end, unused_edits, cut_off, keyframes }
     }
 
     /// What everything is called.
@@ -67,6 +70,13 @@ impl Run {
             _ => self.keyframes[before].clone(),
         };
         while world.events() < wanted && world.step(&mut Discard) {}
+        world
+    }
+
+    /// The world after this event, with its clocks at a moment before the next one.
+    pub fn world_when(&self, event: EventId, at: Micros) -> World<Locks> {
+        let mut world = self.world_at(event);
+        world.look_at(at);
         world
     }
 

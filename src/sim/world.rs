@@ -137,6 +137,19 @@ impl<D: Domain> World<D> {
         self.core.wire.is_cut(from, to)
     }
 
+    /// The processes whose main program has begun or would, and has not ended.
+    pub fn unfinished(&self) -> Vec<ProcId> {
+        let procs = self.core.procs.iter().enumerate();
+        let left = procs.filter(|(_, p)| !p.tasks.is_empty() && p.alive && !p.exited);
+        left.map(|(index, _)| ProcId(index as u16)).collect()
+    }
+
+    /// Moves the clock on to `at` without letting anything happen: for looking at a moment between
+    /// two events. A world that was looked at so must not be stepped on.
+    pub fn look_at(&mut self, at: Micros) {
+        self.core.now = self.core.now.max(at);
+    }
+
     /// Every program ended, nothing is on the way, no fault is due and no actor holds anything.
     fn quiet(&self) -> bool {
         self.core.programs_left == 0
