@@ -3,7 +3,7 @@
 mod support;
 
 use lockscope::judge::IntervalKind;
-use lockscope::run::ResourceSpec;
+use lockscope::run::{ResourceSpec, kind};
 use support::{Case, overlaps, race, seeds, when};
 
 #[test]
@@ -337,4 +337,84 @@ fn a_task_that_stops_another_one_goes_on() {
     assert!(when(&run, "release", "client-a", 1).0 > 1_000_000);
     let kinds = run.record.events.iter().map(lockscope::run::kind::kind);
     assert!(kinds.into_iter().all(|kind| kind != "limit"));
+}
+
+#[test]
+fn a_truth_ends_at_its_deadline_even_if_the_service_never_says_so() {
+    let a = "acquire; work 12s; write x = 1; sleep 10s";
+    for edit in ["at 5s crash lock-service", "at 5s pause lock-service for 100s"] {
+        let run = Case::new(&[("x", 0)]).client("client-a", "0s", a).until("20s").edits(edit).run();
+        let truth = run.judgement.intervals.iter().find(|i| i.kind == IntervalKind::Truth);
+        assert_eq!(truth.map(|t| t.to.0), Some(10_050_000), "{edit}");
+        let v = &run.judgement.verdict;
+        assert_eq!((v.false_expiry, v.loss_unreported, v.orphan_us), (1, 1, 0), "{edit}");
+        assert!(!run.cut_off.is_empty());
+    }
+}
+
+#[test]
+fn an_old_release_that_overtakes_a_new_promise_breaks_it() {
+    let case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", "acquire; release; acquire; work 4s; write x = 1; release")
+        .client("client-b", "1s", "acquire; work 1s; write x = 2; release")
+        .edits("delay client-a>lock-service#2 by 4s");
+    let v = case.verdict();
+    assert_eq!((v.broken_promises, v.double_grant, v.outlived), (1, 1, 0), "{v:?}");
+    assert_eq!((v.loss_unreported, v.stale_accepted), (1, 1));
+}
+
+#[test]
+fn a_shared_lease_does_not_become_an_exclusive_one_in_silence() {
+    let case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", "acquire shared; sleep 500ms; acquire; write x = 1; release")
+        .client("client-b", "100ms", "acquire shared; read x; work 2s; release");
+    let run = case.run();
+    let last = when(&run, "grant", "lock-service", 3);
+    assert!(last.0 >= 10_050_000, "it waits until its own shared lease has expired: {last:?}");
+}
+
+#[test]
+fn a_reset_of_an_old_connection_leaves_the_new_one_alone() {
+    let a = "acquire; read x; sleep 830ms; write x = 1; write x = 2; if ok goto f; write x = 3; f:; \
+             release";
+    let case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", a)
+        .edits("at 1s crash resource; at 1010ms restart resource");
+    let run = case.run();
+    let resets = run.record.events.iter().filter(|e| kind::kind(e) == "reset").count();
+    assert_eq!(resets, 1);
+    assert!(run.record.messages.iter().filter(|m| m.body.name == "write").count() == 2);
+}
+
+#[test]
+fn figures_that_are_easily_miscounted() {
+    // A renewal whose OK comes in time but is read late has failed.
+    let late = Case::new(&[])
+        .client("client-a", "0s", "acquire; work 9s; release")
+        .task("client-a", "heartbeat", "loop; sleep 3s; renew; end")
+        .edits("at 3050ms pause client-a for 5s");
+    assert_eq!(late.verdict().renewal_failures, Some(1));
+    // A process that is gone waits for nothing: its lease is an orphan.
+    let gone = Case::new(&[]).client("client-a", "0s", "acquire; work 3s").task(
+        "client-a",
+        "heartbeat",
+        "loop; sleep 3050ms; renew; end",
+    );
+    assert!(gone.verdict().orphan_us > 9_000_000);
+    // A job that is named after its write is the same job.
+    let job = "acquire; write x = 1; job digest; release";
+    let twice = Case::new(&[("x", 0)]).client("client-a", "0s", job).client("client-b", "0s", job);
+    assert_eq!(twice.verdict().duplicate_work, Some(1));
+    // The way that the program takes tells whether another write was to come, not the next line.
+    let aside = "acquire; write x = 1; goto fin; write y = 1; fin:; work 3s; release";
+    let whole = Case::new(&[("x", 0), ("y", 0)])
+        .client("client-a", "0s", aside)
+        .edits("at 2s crash client-a");
+    assert_eq!(whole.verdict().torn_sections, 0);
+    // A loop that was left by `goto` counts anew when it is entered again.
+    let counted = "let n = 0; let k = 0; again:; let k = k + 1; repeat 3; let n = n + 1; \
+                   if n == 2 goto out; end; out:; if k < 2 goto again; write x = n";
+    let run = Case::new(&[("x", 0)]).client("client-a", "0s", counted).run();
+    let last = run.record.messages.last().expect("messages were sent");
+    assert_eq!(run.world_at(last.sent).locals(lockscope::sim::ProcId(0)), [5, 2]);
 }

@@ -60,8 +60,9 @@ impl Actor<Locks> for Server {
         match body.get::<Talk>() {
             Some(Talk::Please) => {
                 let (lock, mode) = (LockId(0), Mode::Exclusive);
-                let (token, term, asked, woken) = (None, None, true, false);
-                let note = Testimony::Grant { lock, client, mode, token, term, asked, woken };
+                let (token, term, expires, asked, woken) = (None, None, None, true, false);
+                let note =
+                    Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
                 let grant = cx.note(note);
                 cx.send(conn, Body::new("yes", body.request, Talk::Yes(grant)), None);
             }

@@ -3,7 +3,7 @@
 use super::grants::Grants;
 use super::history::{Effect, History};
 use super::sections::Sections;
-use super::spans::{Span, total, union, without};
+use super::spans::{Span, total, without};
 use super::testimony::{
     Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, TruthEnd, Write,
 };
@@ -68,10 +68,14 @@ pub struct Bench {
     acquires: Table<LockId, Vec<(ProcId, Span)>>,
     belief_spans: Table<(LockId, ProcId), Vec<Span>>,
     waits: Vec<u64>,
+    /// The last event that was heard.
+    heard: u32,
+    /// Whether the service refused the last try of an acquire.
+    refused: Table<(LockId, ProcId), bool>,
     trips: Table<ProcId, u64>,
     released: Table<(LockId, ProcId), bool>,
     dead: Table<ProcId, bool>,
-    holder_crashes: Vec<(Micros, LockId, ProcId)>,
+    holder_crashes: Vec<(Micros, LockId)>,
     grant_moments: Vec<(Micros, LockId)>,
 }
 
@@ -94,6 +98,10 @@ impl Bench {
     /// Hears the next event.
     pub fn hear(&mut self, id: EventId, event: &Event<Testimony>) {
         let at = event.at;
+        self.heard = id.0;
+        for (moment, grant) in self.grants.lapsed(at) {
+            self.over(None, id, moment, grant, TruthEnd::Expired(moment));
+        }
         match &event.what {
             What::Send(msg, note) => {
                 self.out.metrics.messages += 1;
@@ -114,6 +122,7 @@ impl Bench {
             }
             What::End(0) => {
                 self.dead.insert(event.node, true);
+                self.hang_up(event.node, at);
             }
             _ => {}
         }
@@ -128,13 +137,14 @@ impl Bench {
         msg: Option<MsgId>,
     ) {
         match note {
-            Testimony::Grant { lock, client, mode, token, term, asked, woken } => {
+            Testimony::Grant { lock, client, mode, token, term, expires, asked, woken } => {
                 self.out.verdict.silent_reacquire += u64::from(!asked);
                 self.out.metrics.wakeups += u64::from(*woken);
                 let term_end = term.map(|t| at.plus(t));
                 self.grant(Grant(id), at, (*lock, *client, *mode), term_end);
-                if let (Some(token), Some(state)) = (token, self.grants.get_mut(Grant(id))) {
-                    state.token = Some((*token, id));
+                if let Some(state) = self.grants.get_mut(Grant(id)) {
+                    state.token = token.map(|t| (t, id));
+                    state.expires = *expires;
                 }
             }
             Testimony::Mint(grant, token) => {
@@ -142,12 +152,17 @@ impl Bench {
                     state.token = Some((*token, id));
                 }
             }
-            Testimony::Extend(grant, term) => {
+            Testimony::Extend(grant, term, expires) => {
                 if let Some(state) = self.grants.get_mut(*grant) {
-                    state.term_end = term.map(|t| at.plus(t));
+                    let key = (state.lock, state.client);
+                    let gone = self.released.get(&key).copied().unwrap_or(false);
+                    state.extend(term.map(|t| at.plus(t)), *expires, !gone);
                 }
             }
-            Testimony::Refuse(_, _, ask) => {
+            Testimony::Refuse(lock, client, ask) => {
+                if *ask == Ask::Acquire {
+                    self.refused.insert((*lock, *client), true);
+                }
                 self.out.metrics.failed_attempts += u64::from(*ask == Ask::Acquire);
             }
             Testimony::Free(grant, why) => self.free(id, at, *grant, *why),
@@ -160,7 +175,12 @@ impl Bench {
             }
             Testimony::Doubt(lock, why) => self.doubt(id, at, node, *lock, *why),
             Testimony::Begin(section) => self.sections.begin(*section),
-            Testimony::Job(section, job) => self.sections.name(*section, *job),
+            Testimony::Job(section, job) => {
+                if let Some(job) = self.sections.name(*section, *job) {
+                    *self.out.verdict.duplicate_work.get_or_insert(0) += 1;
+                    self.out.findings.push(Finding::Duplicate { event: id, job });
+                }
+            }
             Testimony::Close(section, why) => {
                 self.sections.close(*section, *why);
                 self.settle(id, *section);
@@ -195,22 +215,40 @@ impl Bench {
     }
 
     fn free(&mut self, id: EventId, at: Micros, grant: Grant, why: TruthEnd) {
-        let Some(state) = self.grants.get_mut(grant).filter(|g| g.truth_end.is_none()) else {
-            return;
-        };
-        let at = if let TruthEnd::Expired(moment) = why { moment } else { at };
-        let (lock, client) = (state.lock, state.client);
-        let broken = state.end_truth(at, id, why);
-        let believes = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
-        state.unnoticed = believes && why != TruthEnd::Released;
+        match self.grants.get_mut(grant).map(|g| &mut g.truth_end) {
+            Some(None) => {
+                let at = if let TruthEnd::Expired(moment) = why { moment } else { at };
+                self.over(Some(id), id, at, grant, why);
+            }
+            // The service's clock had ended it; now the service says so.
+            Some(Some((_, said))) => *said = said.or(Some(id)),
+            None => {}
+        }
+    }
+
+    /// A truth ends at a moment; `said` is the event that says so, `seen` the one by which the judge
+    /// can know it.
+    fn over(
+        &mut self,
+        said: Option<EventId>,
+        seen: EventId,
+        at: Micros,
+        grant: Grant,
+        why: TruthEnd,
+    ) {
+        self.grants.close(grant);
+        let Some(state) = self.grants.get_mut(grant) else { return };
+        let (lock, client, died) = (state.lock, state.client, state.died);
+        let broken = state.end_truth(at, said);
+        state.unnoticed = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
         if broken {
             self.out.verdict.broken_promises += 1;
-            self.out.findings.push(Finding::Broken { event: id, grant });
+            self.out.findings.push(Finding::Broken { event: seen, grant });
         }
         if let TruthEnd::Removed(by) = why {
             self.out.verdict.foreign_release += u64::from(by != client);
         }
-        let lives = !self.dead.get(&client).copied().unwrap_or(false);
+        let lives = !died && !self.dead.get(&client).copied().unwrap_or(false);
         let sent_release = self.released.get(&(lock, client)).copied().unwrap_or(false);
         if matches!(why, TruthEnd::Expired(_)) && lives && !sent_release {
             self.out.verdict.false_expiry += 1;
@@ -227,6 +265,8 @@ impl Bench {
         match ask {
             Ask::Acquire => {
                 self.out.metrics.attempts += 1;
+                self.refused.insert((lock, client), false);
+                self.released.insert((lock, client), false);
                 let trips = self.trips.entry(client).or_default();
                 *trips = if first { 1 } else { *trips + 1 };
             }
@@ -249,11 +289,14 @@ impl Bench {
         };
         self.request_over(lock, client, ask, &request, at);
         let failed = outcome != Outcome::Ok;
-        if ask == Ask::Renew && failed {
+        let late = request.within.is_some_and(|within| at.since(request.from) > within);
+        if ask == Ask::Renew && (failed || late) {
             *self.out.verdict.renewal_failures.get_or_insert(0) += 1;
         }
         if ask == Ask::Acquire {
-            if failed && outcome.unknown() {
+            // A try that was refused is counted already.
+            let refused = self.refused.get(&(lock, client)).copied().unwrap_or(false);
+            if failed && outcome.unknown() && !refused {
                 self.out.metrics.failed_attempts += 1;
             }
             if outcome == Outcome::Ok {
@@ -291,10 +334,6 @@ impl Bench {
     ) {
         if self.beliefs.contains_key(&(lock, client)) {
             self.doubt(id, at, client, lock, BeliefEnd::Refused);
-        }
-        if let Some(state) = self.grants.get_mut(grant) {
-            // A grant that ended before it was consumed is lost on a client that now believes in it.
-            state.unnoticed = state.truth_end.is_some();
         }
         self.beliefs.insert((lock, client), Belief { grant, mode, from: at, began: id });
         self.watch_overlap(id, at, lock);
@@ -471,7 +510,13 @@ impl Bench {
     fn crash(&mut self, id: EventId, at: Micros, client: ProcId) {
         self.dead.insert(client, true);
         let locks = self.grants.give_up(id, at, client, None);
-        self.holder_crashes.extend(locks.into_iter().map(|lock| (at, lock, client)));
+        self.grants.bury(client);
+        self.holder_crashes.extend(locks.into_iter().map(|lock| (at, lock)));
+        self.hang_up(client, at);
+    }
+
+    /// A process is gone, and waits for nothing any more.
+    fn hang_up(&mut self, client: ProcId, at: Micros) {
         let open: Vec<(LockId, ProcId, Ask)> =
             self.requests.keys().filter(|k| k.1 == client).copied().collect();
         for key in open {
@@ -499,6 +544,10 @@ impl Bench {
 
     /// Ends the hearing: cuts what is open and adds up the spans.
     pub fn close(mut self, end: Micros) -> Judgement {
+        let last = EventId(self.heard);
+        for (moment, grant) in self.grants.lapsed(end.plus(Micros(1))) {
+            self.over(None, last, moment, grant, TruthEnd::Expired(moment));
+        }
         let stale_pending = self.attempts.values().filter(|op| self.grants.is_stale(op)).count();
         let regressions = self.grants.regressions();
         let v = &mut self.out.verdict;
@@ -581,8 +630,8 @@ impl Bench {
     }
 
     fn recovery(&self) -> Option<u64> {
-        let one = |(at, lock, dead): &(Micros, LockId, ProcId)| {
-            let waits = union_starts(self.acquires.get(lock)?, *dead, *at);
+        let one = |(at, lock): &(Micros, LockId)| {
+            let waits = first_wait(self.acquires.get(lock)?, *at);
             let from = (*at).max(waits?);
             let next = self.grant_moments.iter().find(|g| g.1 == *lock && g.0 >= from)?;
             Some(next.0.since(from).0)
@@ -591,8 +640,7 @@ impl Bench {
     }
 }
 
-/// The start of the first wait of somebody else that lasts beyond `at`.
-fn union_starts(acquires: &[(ProcId, Span)], dead: ProcId, at: Micros) -> Option<Micros> {
-    let others = acquires.iter().filter(|a| a.0 != dead && a.1.1 > at).map(|a| a.1).collect();
-    union(others).first().map(|s| s.0)
+/// The start of the first wait that lasts beyond `at`.
+fn first_wait(acquires: &[(ProcId, Span)], at: Micros) -> Option<Micros> {
+    acquires.iter().map(|a| a.1).filter(|span| span.1 > at).map(|span| span.0).min()
 }

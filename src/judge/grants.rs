@@ -1,6 +1,6 @@
 //! Grants and what became of them: truths and promises, in order per lock.
 
-use super::testimony::{Grant, LockId, Mode, Operation, Token, TruthEnd};
+use super::testimony::{Grant, LockId, Mode, Operation, Token};
 use super::verdict::{Interval, IntervalKind};
 use crate::sim::{EventId, Micros, ProcId, Table};
 
@@ -15,23 +15,27 @@ pub(super) struct GrantState {
     /// Its token and the event that gave it.
     pub token: Option<(Token, EventId)>,
     pub from: Micros,
-    pub truth_end: Option<(Micros, EventId)>,
+    /// When the truth ended, and the event that said so; a service that is down or paused says so
+    /// later or never.
+    pub truth_end: Option<(Micros, Option<EventId>)>,
+    /// When the service's clock, as it runs now, ends the truth.
+    pub expires: Option<Micros>,
+    /// Its holder died since.
+    pub died: bool,
     /// When the promise runs out by time; none for a promise without a term.
     pub term_end: Option<Micros>,
     /// When its holder ended the promise: release sent, or crash.
     pub given_up: Option<(Micros, EventId)>,
-    /// When the service broke it.
-    pub broken_at: Option<(Micros, EventId)>,
     pub outlived: bool,
     /// It ended while its client believed, and the client does not know yet.
     pub unnoticed: bool,
 }
 
 impl GrantState {
+    /// When the promise ends: by its term, or where its holder gave it up. A service that breaks it
+    /// does not end it.
     pub fn promise_end(&self) -> Option<Micros> {
-        let given_up = self.given_up.map(|g| g.0);
-        let broken = self.broken_at.map(|b| b.0);
-        [self.term_end, given_up, broken].into_iter().flatten().min()
+        [self.term_end, self.given_up.map(|g| g.0)].into_iter().flatten().min()
     }
 
     fn conflicts(&self, other: &GrantState) -> bool {
@@ -42,16 +46,20 @@ impl GrantState {
         self.promise_end().is_none_or(|end| end > at)
     }
 
-    /// The service ends the truth. True when that breaks the promise: before its time, and not
-    /// after its holder gave it up.
-    pub fn end_truth(&mut self, at: Micros, id: EventId, why: TruthEnd) -> bool {
+    /// The truth ends. True when that breaks the promise: before its time, and not after its holder
+    /// gave it up.
+    pub fn end_truth(&mut self, at: Micros, id: Option<EventId>) -> bool {
         self.truth_end = Some((at, id));
-        let by_holder = why == TruthEnd::Released || self.given_up.is_some();
-        let broken = !by_holder && self.term_end.is_none_or(|end| at < end);
-        if broken {
-            self.broken_at = Some((at, id));
+        self.given_up.is_none() && self.term_end.is_none_or(|end| at < end)
+    }
+
+    /// The service promises more time; `anew` says that the client asked again after a release which
+    /// the service has not seen, so that it is given up no longer.
+    pub fn extend(&mut self, term_end: Option<Micros>, expires: Option<Micros>, anew: bool) {
+        (self.term_end, self.expires) = (term_end, expires);
+        if anew {
+            self.given_up = None;
         }
-        broken
     }
 }
 
@@ -62,6 +70,8 @@ pub(super) struct Grants {
     by_lock: Table<LockId, Vec<Grant>>,
     /// Grants whose promise was open when last looked at.
     promised: Vec<Grant>,
+    /// Grants whose truth is open.
+    open: Vec<Grant>,
 }
 
 impl Grants {
@@ -75,6 +85,11 @@ impl Grants {
 
     pub fn values(&self) -> impl Iterator<Item = &GrantState> {
         self.all.values()
+    }
+
+    /// A truth is over.
+    pub fn close(&mut self, grant: Grant) {
+        self.open.retain(|g| *g != grant);
     }
 
     /// Adds a grant; true when another client's conflicting promise is open.
@@ -95,9 +110,10 @@ impl Grants {
             token: None,
             from,
             truth_end: None,
+            expires: None,
+            died: false,
             term_end,
             given_up: None,
-            broken_at: None,
             outlived: false,
             unnoticed: false,
         };
@@ -106,6 +122,7 @@ impl Grants {
         let mut promised = self.promised.iter().filter_map(|g| all.get(g));
         let double = promised.any(|g| g.conflicts(&state));
         self.promised.push(grant);
+        self.open.push(grant);
         self.all.insert(grant, state);
         double
     }
@@ -119,20 +136,33 @@ impl Grants {
         lock: Option<LockId>,
     ) -> Vec<LockId> {
         let mut locks = Vec::new();
-        for (of, list) in &self.by_lock {
-            if lock.is_some_and(|l| l != *of) {
-                continue;
-            }
-            // A client has at most one truth of a lock, and it is among the latest grants.
-            let open = list.iter().rev().find(|g| {
-                self.all.get(g).is_some_and(|g| g.client == client && g.truth_end.is_none())
-            });
-            if let Some(state) = open.and_then(|g| self.all.get_mut(g)) {
+        for grant in &self.open {
+            let his = |g: &&mut GrantState| g.client == client && lock.is_none_or(|l| l == g.lock);
+            if let Some(state) = self.all.get_mut(grant).filter(his) {
                 state.given_up.get_or_insert((at, id));
-                locks.push(*of);
+                locks.push(state.lock);
             }
         }
         locks
+    }
+
+    /// A client died, and with it the holder of all its grants.
+    pub fn bury(&mut self, client: ProcId) {
+        for grant in &self.open {
+            if let Some(state) = self.all.get_mut(grant).filter(|g| g.client == client) {
+                state.died = true;
+            }
+        }
+    }
+
+    /// The grants whose truth the service's clock has ended before `at` without a word.
+    pub fn lapsed(&self, at: Micros) -> Vec<(Micros, Grant)> {
+        let mut lapsed = Vec::new();
+        for grant in &self.open {
+            let expires = self.get(*grant).and_then(|g| g.expires);
+            lapsed.extend(expires.filter(|e| *e < at).map(|e| (e, *grant)));
+        }
+        lapsed
     }
 
     /// Whether another client's newer, conflicting grant of the operation's lock exists.
@@ -171,13 +201,13 @@ impl Grants {
                 ordinal: g.ordinal,
                 token: g.token.map(|t| t.0),
                 began: grant.0,
-                ended: g.truth_end.map(|t| t.1),
+                ended: g.truth_end.and_then(|t| t.1),
                 from: g.from,
                 to: g.truth_end.map_or(end, |t| t.0),
                 open: g.truth_end.is_none(),
             };
             let to = g.promise_end().map_or(end, |p| p.min(end));
-            let early = [g.given_up, g.broken_at].into_iter().flatten().find(|e| e.0 == to);
+            let early = g.given_up.filter(|e| e.0 == to);
             let open = g.promise_end().is_none_or(|p| p > end);
             let ended = early.map(|e| e.1);
             let promise =

@@ -69,8 +69,15 @@ impl Sections {
         self.state(section);
     }
 
-    pub fn name(&mut self, section: Section, job: u16) {
-        self.state(section).job = Some(job);
+    /// Names a section's work. Returns the job if that makes its effect one too many: something was
+    /// applied before the name came.
+    pub fn name(&mut self, section: Section, job: u16) -> Option<u16> {
+        let state = self.state(section);
+        state.job = Some(job);
+        let any = state.writes.values().any(|applied| *applied);
+        let sections = self.jobs.entry(job).or_default();
+        *sections += u32::from(any);
+        (any && *sections > 1).then_some(job)
     }
 
     pub fn close(&mut self, section: Section, why: SectionEnd) {

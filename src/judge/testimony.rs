@@ -154,7 +154,8 @@ pub enum Rejection {
 /// A statement. Times and places are those of the event that carries it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Testimony {
-    /// A service gives a lock: a truth and a promise begin. `term` is how long, if it ends by time;
+    /// A service gives a lock: a truth and a promise begin. `term` is how long, if it ends by time, and `expires`
+    /// is when the service's clock, as it runs now, will have come so far;
     /// `asked` is false where no acquire instruction brought it about; `woken` says that a waiter
     /// was woken for it.
     #[allow(missing_docs, reason = "said above")]
@@ -164,13 +165,15 @@ pub enum Testimony {
         mode: Mode,
         token: Option<Token>,
         term: Option<Micros>,
+        expires: Option<Micros>,
         asked: bool,
         woken: bool,
     },
     /// A grant that was made without a token gets one.
     Mint(Grant, Token),
-    /// A service accepts a renewal: the promise now lasts that long from here.
-    Extend(Grant, Option<Micros>),
+    /// A service accepts a renewal: the promise now lasts that long from here; and when the service's
+    /// clock, as it runs now, will have come so far.
+    Extend(Grant, Option<Micros>, Option<Micros>),
     /// A service says no.
     Refuse(LockId, ProcId, Ask),
     /// A service puts a client in its queue.

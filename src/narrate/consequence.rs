@@ -250,7 +250,7 @@ impl Teller<'_> {
         let who = self.holder(grant).map_or_else(|| "its holder".into(), |p| self.label(p));
         let at = self.run.record.event(event).at;
         let term = self.events_to(event).find_map(|e| match e.note() {
-            Some(Testimony::Extend(of, term)) if *of == grant => Some((e.at, *term)),
+            Some(Testimony::Extend(of, term, _)) if *of == grant => Some((e.at, *term)),
             _ => None,
         });
         let (from, term) =

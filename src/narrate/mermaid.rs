@@ -376,7 +376,7 @@ impl<'r> Sketch<'r> {
                 let token = self.teller.bracket(crate::judge::Grant(id), id);
                 format!("{thing}{} granted{token}", self.on(*lock))
             }
-            Testimony::Extend(grant, _) => {
+            Testimony::Extend(grant, ..) => {
                 format!("{thing} renewed{}", self.teller.bracket(*grant, id))
             }
             Testimony::Refuse(..) => "Refused".into(),

@@ -53,7 +53,7 @@ impl Teller<'_> {
 
     fn by_service(&self, id: EventId, me: &str, note: &Testimony) -> String {
         match note {
-            Testimony::Grant { lock, client, mode, token, term, asked, woken } => {
+            Testimony::Grant { lock, client, mode, token, term, asked, woken, .. } => {
                 let (who, lock) = (self.label(*client), self.lock(*lock));
                 let how = if *mode == Mode::Shared { " to share" } else { "" };
                 let waited = if *woken { ", which was waiting" } else { "" };
@@ -71,7 +71,7 @@ impl Teller<'_> {
                 let whose = self.holder(*grant).map_or_else(|| "a".into(), |p| self.whose(p));
                 format!("{me} gives {whose} grant its token: {}.", self.token(*token))
             }
-            Testimony::Extend(grant, term) => {
+            Testimony::Extend(grant, term, _) => {
                 let whose = self.holder(*grant).map_or_else(|| "a".into(), |p| self.whose(p));
                 match term {
                     Some(t) => format!("{me} renews {whose} lease: {} from now.", span(*t)),

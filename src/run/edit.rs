@@ -191,16 +191,25 @@ impl Reader<'_, '_> {
     }
 
     fn ways(&mut self) -> Result<Ways, EditError> {
-        if self.s.peek_text() == "{" {
+        let first = self.s.peek();
+        let ways = if self.s.peek_text() == "{" {
             let left = self.group()?;
             self.s.demand("|")?;
-            return Ok(Ways::Groups(left, self.group()?));
+            Ways::Groups(left, self.group()?)
+        } else {
+            let from = self.node()?;
+            if self.s.accept(">") {
+                Ways::OneWay(from, self.node()?)
+            } else {
+                Ways::Between(from, self.node()?)
+            }
+        };
+        match (ways.pairs().iter().any(|(a, b)| a == b), first) {
+            (true, Some(token)) => {
+                Err(self.s.wrong(token, "found a node on both sides, expected two nodes".into()))
+            }
+            _ => Ok(ways),
         }
-        let from = self.node()?;
-        if self.s.accept(">") {
-            return Ok(Ways::OneWay(from, self.node()?));
-        }
-        Ok(Ways::Between(from, self.node()?))
     }
 
     fn group(&mut self) -> Result<Vec<String>, EditError> {

@@ -126,7 +126,7 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
     match event.note()? {
         Testimony::Grant { client, .. } => Some(*client),
         Testimony::Refuse(_, client, _) | Testimony::Queue(_, client) => Some(*client),
-        Testimony::Mint(grant, _) | Testimony::Extend(grant, _) | Testimony::Free(grant, _) => {
+        Testimony::Mint(grant, _) | Testimony::Extend(grant, ..) | Testimony::Free(grant, _) => {
             grantee(record, *grant)
         }
         Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
@@ -149,7 +149,7 @@ pub fn grant(id: EventId, event: &Event<Testimony>) -> Option<Grant> {
     match event.note()? {
         Testimony::Grant { .. } => Some(Grant(id)),
         Testimony::Mint(grant, _)
-        | Testimony::Extend(grant, _)
+        | Testimony::Extend(grant, ..)
         | Testimony::Free(grant, _)
         | Testimony::Believe(_, grant, _) => Some(*grant),
         Testimony::Read(op)
@@ -170,7 +170,7 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         Testimony::Grant { token, .. } => *token,
         Testimony::Mint(_, token) => Some(*token),
         Testimony::Free(grant, _)
-        | Testimony::Extend(grant, _)
+        | Testimony::Extend(grant, ..)
         | Testimony::Believe(_, grant, _) => token_of(record, *grant),
         Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
             op.token

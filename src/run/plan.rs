@@ -64,6 +64,9 @@ pub struct Compiled {
 
 const MOST_NODES: usize = 64;
 const MOST_CELLS: usize = 64;
+/// Words of expressions, programs and assertions, which no cell and no lock can be called.
+const RESERVED: [&str; 12] =
+    ["done", "and", "or", "not", "no", "before", "at", "as", "token", "value", "within", "shared"];
 /// Settings that shape the whole run and cannot change in the middle of it.
 const FIXED: [&str; 4] = ["link.delay", "link.jitter", "resume.order", "lock.first_token"];
 /// The longest run.
@@ -204,9 +207,28 @@ impl Builder<'_> {
             names.nodes.push(Node { id: id.clone(), label, kind: NodeKind::Resource });
         }
         self.check_ids(&names);
+        self.check_locks();
         names.locks.clone_from(&s.locks);
         let vocabulary = Vocabulary { locks: s.locks.clone(), ..Vocabulary::default() };
         (names, vocabulary)
+    }
+
+    fn check_locks(&mut self) {
+        for (index, lock) in self.scenario.locks.iter().enumerate() {
+            let good = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+            let path = ["locks", &index.to_string()];
+            let named = lock.chars().all(good) && lock.starts_with(char::is_alphabetic);
+            if !named || RESERVED.contains(&lock.as_str()) {
+                let message = format!(
+                    "found `{lock}`, expected a name of letters, digits, `_` and `-` that is no \
+                     word of the grammar"
+                );
+                self.wrong(&path, 0, message);
+            }
+            if self.scenario.locks[..index].contains(lock) {
+                self.wrong(&path, 0, format!("two locks are called `{lock}`"));
+            }
+        }
     }
 
     fn check_ids(&mut self, names: &Names) {
@@ -277,7 +299,7 @@ impl Builder<'_> {
             self.wrong(&["cells"], 0, format!("expected at most {MOST_CELLS} cells in all"));
         }
         for (index, cell) in names.cells.iter().enumerate() {
-            if names.cells[..index].contains(cell) || cell == "done" {
+            if names.cells[..index].contains(cell) || RESERVED.contains(&cell.as_str()) {
                 self.wrong(&["cells", cell], 0, format!("the name `{cell}` is taken"));
             }
             let good = |c: char| c.is_alphanumeric() || c == '_';

@@ -12,6 +12,9 @@ use crate::systems::Locks;
 /// How many events lie between two keyframes: seeking replays at most about so many.
 pub const KEYFRAME_EVERY: u32 = 256;
 
+/// How many keyframes a run keeps; seeking in the longest run replays a few thousand events.
+const MOST_KEYFRAMES: usize = 64;
+
 /// A run from its beginning to its end.
 #[derive(Debug)]
 pub struct Run {
@@ -36,11 +39,20 @@ impl Run {
         let mut world = World::new(compiled.plan.clone());
         let mut record = Record::default();
         let mut keyframes = vec![world.clone()];
-        let mut next = KEYFRAME_EVERY;
+        let (mut every, mut next) = (KEYFRAME_EVERY, KEYFRAME_EVERY);
         while world.step(&mut record) {
             if world.events() >= next {
+                if keyframes.len() >= MOST_KEYFRAMES {
+                    // A long run keeps every other one, and takes the next ones half as often.
+                    let mut index = 0;
+                    keyframes.retain(|_| {
+                        index += 1;
+                        index % 2 == 1
+                    });
+                    every *= 2;
+                }
                 keyframes.push(world.clone());
-                next = world.events() + KEYFRAME_EVERY;
+                next = world.events() + every;
             }
         }
         let end = world.now();

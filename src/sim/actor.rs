@@ -171,6 +171,18 @@ impl<D: Domain> Cx<'_, D> {
         self.core.procs[usize::from(self.me.0)].clocks.get(kind).passed(reading)
     }
 
+    /// The true moment at which one of this process's clocks, as it runs now, will show a reading.
+    pub fn when(&self, kind: ClockKind, reading: Local) -> Micros {
+        let now = self.core.now;
+        self.core.procs[usize::from(self.me.0)].clocks.get(kind).when(now, reading)
+    }
+
+    /// Whether a task still waits for what it asked; a task that was stopped does not.
+    pub fn waits(&self, task: usize) -> bool {
+        let tasks = &self.core.procs[usize::from(self.me.0)].tasks;
+        tasks.get(task).is_some_and(|t| matches!(t.state, TaskState::Waiting(_)))
+    }
+
     /// Notes something; what follows is caused by it.
     pub fn note(&mut self, note: D::Note) -> EventId {
         let id = self.core.emit(self.me, What::Note(note), self.causes, self.sink);

@@ -10,7 +10,7 @@ use super::proc::{Proc, TaskState, TimerKey, TimerSlot};
 use super::program::Instr;
 use super::record::{Causes, Event, EventId, Sink, What};
 use super::time::{ClockKind, Local, Micros};
-use super::wire::{Slot, Wire};
+use super::wire::{ConnId, Slot, Wire};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
@@ -19,7 +19,7 @@ pub(super) enum Due {
     Timer(u16, u32, u32),
     Work(u16, u16, u32),
     Resume(u16, u32),
-    Reset(u16, u16, u32, u32),
+    Reset(u16, ConnId, u32),
     Fault(u32),
     Heal(u32),
 }
@@ -149,6 +149,11 @@ impl<D: Domain> Heart<D> {
         for task in 0..self.procs[usize::from(p.0)].tasks.len() {
             let now = &mut self.procs[usize::from(p.0)].tasks[task];
             if let TaskState::Working(left, _) = now.state {
+                if left == Micros::ZERO {
+                    // The pause began as the work ended: the program goes on at once.
+                    now.state = TaskState::Ready;
+                    continue;
+                }
                 now.state = TaskState::Working(left, self.now);
                 self.plan_work(p, task, left);
             }

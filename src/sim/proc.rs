@@ -37,6 +37,8 @@ pub(super) struct TaskNow {
     pub(super) generation: u32,
     /// The coming instruction was counted, for `pause before`.
     pub(super) counted: bool,
+    /// The loop's end was passed: its head goes on counting.
+    pub(super) again: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +96,7 @@ impl<B> Proc<B> {
             last: None,
             generation: 0,
             counted: false,
+            again: false,
         };
         Proc {
             alive: true,

@@ -69,6 +69,8 @@ pub enum Instr<Op> {
     Let(usize, Expr),
     /// Continues elsewhere.
     Goto(Pc),
+    /// The end of a loop: looks at its head again.
+    Again(Pc),
     /// Continues elsewhere when the last call ended so (or, negated, otherwise).
     OnOutcome(Outcome, bool, Pc),
     /// Continues elsewhere when the expression is not 0.
@@ -144,6 +146,9 @@ impl Names {
         })
     }
 }
+
+/// How often a `repeat` may go round.
+const MOST_TIMES: u32 = 1_000_000;
 
 /// How many lines one program may have.
 pub const MOST_LINES: usize = 400;
@@ -239,7 +244,7 @@ impl Layout {
             "loop" | "repeat" => self.loop_line(&mut s, loop_here)?,
             "end" => {
                 s.demand("end")?;
-                loop_here.map_or(Instr::Nop, |l| Instr::Goto(l.0))
+                loop_here.map_or(Instr::Nop, |l| Instr::Again(l.0))
             }
             "break" => {
                 let inner = self.loops.iter().rev().find(|l| l.0 < pc && pc < l.1);
@@ -265,7 +270,10 @@ impl Layout {
         found: Option<&(Pc, Pc, usize)>,
     ) -> Result<Instr<Op>, LineError> {
         let times = if s.accept("repeat") {
-            s.number("how often, a whole number")?
+            match s.number("how often, a whole number")? {
+                times @ ..=MOST_TIMES => times,
+                _ => return Err(s.expected("at most 1000000 times; `loop` has no end")),
+            }
         } else {
             s.demand("loop")?;
             u32::MAX
@@ -356,7 +364,7 @@ mod tests {
         assert!(matches!(program[2].instr, Instr::OnOutcome(Outcome::Ok, true, 0)));
         assert!(matches!(program[3].instr, Instr::Repeat { counter: 0, times: 3, end: 5 }));
         assert!(matches!(program[4].instr, Instr::Break { counter: 0, end: 5 }));
-        assert!(matches!(program[5].instr, Instr::Goto(3)));
+        assert!(matches!(program[5].instr, Instr::Again(3)));
     }
 
     #[test]

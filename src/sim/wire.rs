@@ -44,7 +44,6 @@ struct Stream {
     /// Sent and neither delivered nor lost, in order.
     waiting: VecDeque<Slot>,
     last_arrival: Micros,
-    broken: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,7 +52,11 @@ struct Conn {
     peer: ProcId,
     /// The lives of both ends when the connection was opened.
     lives: [u32; 2],
-    streams: [Stream; 2],
+    /// A message was lost on it: nothing behind that arrives.
+    broken: [bool; 2],
+    /// What is on the way. A connection that was given up and is empty keeps none, because a long
+    /// run gives up thousands and every keyframe holds them all.
+    streams: [Option<Box<Stream>>; 2],
 }
 
 /// What becomes of a message at the moment of sending.
@@ -127,7 +130,8 @@ impl<B: Clone> Wire<B> {
             return conn;
         }
         let id = ConnId(self.conns.len() as u32);
-        self.conns.push(Conn { opener, peer, lives, streams: Default::default() });
+        let (broken, streams) = Default::default();
+        self.conns.push(Conn { opener, peer, lives, broken, streams });
         self.current[pair] = Some(id);
         id
     }
@@ -135,7 +139,31 @@ impl<B: Clone> Wire<B> {
     /// Forgets the connection, so that the next send opens a fresh one. What is on it may still arrive.
     pub fn abandon(&mut self, opener: ProcId, peer: ProcId) {
         let pair = self.pair(opener, peer);
-        self.current[pair] = None;
+        if let Some(conn) = self.current[pair].take() {
+            self.rest(conn);
+        }
+    }
+
+    /// The connection that `opener` has to `peer` now.
+    pub fn current(&self, opener: ProcId, peer: ProcId) -> Option<ConnId> {
+        self.current[self.pair(opener, peer)]
+    }
+
+    /// Who opened a connection.
+    pub fn opener(&self, conn: ConnId) -> ProcId {
+        self.conns[conn.0 as usize].opener
+    }
+
+    /// Lets go of the empty streams of a connection that was given up.
+    fn rest(&mut self, conn: ConnId) {
+        let Conn { opener, peer, .. } = self.conns[conn.0 as usize];
+        if self.current(opener, peer) != Some(conn) {
+            for stream in &mut self.conns[conn.0 as usize].streams {
+                if stream.as_ref().is_some_and(|s| s.waiting.is_empty()) {
+                    *stream = None;
+                }
+            }
+        }
     }
 
     /// Forgets all connections that a dead process had opened.
@@ -145,11 +173,10 @@ impl<B: Clone> Wire<B> {
         }
     }
 
-    /// Whom a process has a connection with, whoever opened it.
-    pub fn peers(&self, p: ProcId) -> Vec<ProcId> {
+    /// The connections that a process has, whoever opened them.
+    pub fn open_to(&self, p: ProcId) -> Vec<ConnId> {
         let all = (0..self.nodes as u16).map(ProcId);
-        let open = |a, b| self.current[self.pair(a, b)].is_some();
-        all.filter(|peer| open(p, *peer) || open(*peer, p)).collect()
+        all.flat_map(|peer| [self.current(p, peer), self.current(peer, p)]).flatten().collect()
     }
 
     /// The other end of a connection.
@@ -164,9 +191,13 @@ impl<B: Clone> Wire<B> {
         conn.lives[usize::from(conn.opener != of)]
     }
 
+    fn side(&self, conn: ConnId, from: ProcId) -> usize {
+        usize::from(self.conns[conn.0 as usize].opener != from)
+    }
+
     fn stream(&mut self, conn: ConnId, from: ProcId) -> &mut Stream {
-        let conn = &mut self.conns[conn.0 as usize];
-        &mut conn.streams[usize::from(conn.opener != from)]
+        let side = self.side(conn, from);
+        self.conns[conn.0 as usize].streams[side].get_or_insert_default()
     }
 
     /// Puts a message on its stream; it is due after `travel`, and never before what was sent earlier.
@@ -178,11 +209,13 @@ impl<B: Clone> Wire<B> {
         lost: bool,
     ) -> Departure {
         let (conn, from) = (message.conn, message.from);
-        let stream = self.stream(conn, from);
-        stream.broken |= lost;
-        if stream.broken {
+        let side = self.side(conn, from);
+        let broken = &mut self.conns[conn.0 as usize].broken[side];
+        *broken |= lost;
+        if *broken {
             return Departure::Lost;
         }
+        let stream = self.stream(conn, from);
         let at = now.plus(travel).max(stream.last_arrival);
         stream.last_arrival = at;
         let slot = match self.free.pop() {
@@ -223,6 +256,7 @@ impl<B: Clone> Wire<B> {
         self.stream(conn, from).waiting.pop_front();
         self.free.push(front);
         self.in_flight -= 1;
+        self.rest(conn);
         self.store[front as usize].take()
     }
 
@@ -262,7 +296,7 @@ impl<B: Clone> Wire<B> {
                 _ if conn.peer == from && conn.opener == to => 1,
                 _ => continue,
             };
-            let stream = &mut conn.streams[side];
+            let Some(stream) = &mut conn.streams[side] else { continue };
             let Some(&front) = stream.waiting.front() else {
                 continue;
             };

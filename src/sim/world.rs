@@ -10,7 +10,7 @@ use super::proc::{Letter, Proc, TaskState, TimerKey};
 use super::program::{Instr, Outcome, Pc, Trigger};
 use super::record::{Causes, EventId, Sink, What};
 use super::time::{ClockKind, Clocks, Micros};
-use super::wire::{Arrival, OnTheWay, Slot, Wire};
+use super::wire::{Arrival, ConnId, OnTheWay, Slot, Wire};
 use std::cmp::Reverse;
 
 /// How many events a run may have; a longer one ends there and says so.
@@ -179,9 +179,9 @@ impl<D: Domain> World<D> {
                     self.resume(ProcId(p), sink);
                 }
             }
-            Due::Reset(p, peer, life, lost) => {
+            Due::Reset(p, conn, lost) => {
                 self.core.resets_left -= 1;
-                self.reset(ProcId(p), ProcId(peer), life, EventId(lost), sink);
+                self.reset(ProcId(p), conn, EventId(lost), sink);
             }
             Due::Fault(index) => {
                 self.core.faults_left -= 1;
@@ -260,10 +260,9 @@ impl<D: Domain> World<D> {
             let lost = self.core.emit(to, What::Lose(id), Causes::one(sent), sink);
             let proc = &self.core.procs[usize::from(to.0)];
             if proc.alive && !proc.exited {
-                let life = self.core.procs[usize::from(from.0)].life;
                 let at = self.core.now.plus(self.core.wire.latency(to, from));
                 self.core.resets_left += 1;
-                self.core.schedule(at, Due::Reset(from.0, to.0, life, lost.0));
+                self.core.schedule(at, Due::Reset(from.0, conn, lost.0));
             }
             return;
         }
@@ -297,12 +296,20 @@ impl<D: Domain> World<D> {
 
     /// A peer's host closed the connection: its process died, or bytes of a connection from before
     /// its restart reached it.
-    fn reset(&mut self, p: ProcId, peer: ProcId, life: u32, lost: EventId, sink: &mut dyn Sink<D>) {
+    fn reset(&mut self, p: ProcId, conn: ConnId, lost: EventId, sink: &mut dyn Sink<D>) {
         let proc = &self.core.procs[usize::from(p.0)];
-        if !proc.alive || proc.exited || proc.life != life {
+        let wire = &mut self.core.wire;
+        if !proc.alive || proc.exited || proc.life != wire.life_at_opening(conn, p) {
             return;
         }
-        self.core.wire.abandon(p, peer);
+        let peer = wire.other_end(conn, p);
+        if wire.opener(conn) == p {
+            // Whoever gave the connection up already has another one, which is well.
+            if wire.current(p, peer) != Some(conn) {
+                return;
+            }
+            wire.abandon(p, peer);
+        }
         let arrived = self.core.emit(p, What::Reset(peer), Causes::one(lost), sink);
         self.post(p, Letter::Reset { peer, arrived }, sink);
     }
@@ -447,6 +454,10 @@ impl<D: Domain> World<D> {
             }
             Instr::Let(place, expr) => proc.locals[*place] = expr.eval(&proc.locals),
             Instr::Goto(to) => next = *to,
+            Instr::Again(to) => {
+                next = *to;
+                proc.tasks[task].again = true;
+            }
             Instr::OnOutcome(outcome, negated, to) => {
                 if (proc.tasks[task].outcome == *outcome) != *negated {
                     next = *to;
@@ -458,6 +469,10 @@ impl<D: Domain> World<D> {
                 }
             }
             Instr::Repeat { counter, times, end } => {
+                // Whoever enters a loop from outside begins to count anew, however it was left.
+                if !std::mem::take(&mut proc.tasks[task].again) {
+                    proc.counters[*counter] = 0;
+                }
                 let count = &mut proc.counters[*counter];
                 if *times == u32::MAX || *count < *times {
                     *count = count.saturating_add(1);
@@ -583,19 +598,19 @@ impl<D: Domain> World<D> {
             return false;
         }
         proc.die();
-        let peers = self.core.wire.peers(p);
+        let conns = self.core.wire.open_to(p);
         self.core.wire.abandon_all(p);
         let has_program = !self.core.procs[usize::from(p.0)].tasks.is_empty();
         self.core.programs_left -= u32::from(has_program);
         let id = self.core.emit(p, What::Crash(how), Causes::NONE, sink);
         // The operating system of a killed process closes its connections; a machine without
         // power, or behind a cut, says nothing.
-        for peer in peers {
+        for conn in conns {
+            let peer = self.core.wire.other_end(conn, p);
             if how != CrashKind::Power && !self.core.wire.is_cut(p, peer) {
-                let life = self.core.procs[usize::from(peer.0)].life;
                 let at = self.core.now.plus(self.core.wire.latency(p, peer));
                 self.core.resets_left += 1;
-                self.core.schedule(at, Due::Reset(peer.0, p.0, life, id.0));
+                self.core.schedule(at, Due::Reset(peer.0, conn, id.0));
             }
         }
         self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_crash(cx, how));

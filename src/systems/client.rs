@@ -112,19 +112,31 @@ fn within(s: &mut Scanner<'_>) -> Result<Option<Micros>, LineError> {
     if s.accept("within") { s.duration().map(Some) } else { Ok(None) }
 }
 
-/// Tells each write whether another is to come before its section ends, in the order of the lines.
+/// Tells each write whether another is to come before its section ends, on the way that the program
+/// takes from there when nothing turns it aside.
 ///
-/// The judge needs it to see that a crash between two writes tore the section.
+/// The judge needs it to see that a crash between two writes tore the section. How often a loop will
+/// still run is not known here: the way leads out of it.
 pub fn link_writes(lines: &mut [Line<Op>]) {
-    let mut another = false;
-    for line in lines.iter_mut().rev() {
-        match &mut line.instr {
-            Instr::Call(Op::Write { more, .. }) => *more = std::mem::replace(&mut another, true),
-            Instr::Call(Op::Acquire { .. } | Op::Release { .. } | Op::Begin | Op::Abort)
-            | Instr::Stop(_) => another = false,
-            _ => {}
+    for pc in 0..lines.len() {
+        let another = another_write(lines, pc + 1);
+        if let Instr::Call(Op::Write { more, .. }) = &mut lines[pc].instr {
+            *more = another;
         }
     }
+}
+
+fn another_write(lines: &[Line<Op>], mut pc: usize) -> bool {
+    while let Some(line) = lines.get(pc) {
+        pc = match &line.instr {
+            Instr::Call(Op::Write { .. }) => return true,
+            Instr::Call(Op::Acquire { .. } | Op::Release { .. } | Op::Begin | Op::Abort)
+            | Instr::Stop(_) => return false,
+            Instr::Goto(to) if *to > pc => *to,
+            _ => pc + 1,
+        };
+    }
+    false
 }
 
 /// How a system's client library talks to its servers.

@@ -187,9 +187,11 @@ fn read(spec: &Spec, text: &str) -> Result<Value, String> {
         Kind::Span => Micros::parse(text)
             .map(Value::Span)
             .ok_or_else(|| "a duration such as `250ms` or `10s`, not negative".to_string()),
-        Kind::Number => {
-            text.parse().map(Value::Number).map_err(|_| "a whole number, not negative".to_string())
-        }
+        // Tokens are counted up from such a number and must not run over 64 bits.
+        Kind::Number => match text.parse() {
+            Ok(number) if number <= i64::MAX as u64 => Ok(Value::Number(number)),
+            _ => Err(format!("a whole number from 0 to {}", i64::MAX)),
+        },
         Kind::Choice(words) => words
             .iter()
             .find(|w| **w == text)

@@ -201,7 +201,10 @@ pub fn random_edit(draws: &mut Draws) -> String {
     let at = draws.up_to(8_000);
     let span = draws.up_to(4_000);
     let n = 1 + draws.up_to(4);
-    let (a, b) = (node(draws), node(draws));
+    let (a, mut b) = (node(draws), node(draws));
+    while b == a {
+        b = node(draws);
+    }
     match draws.up_to(10) {
         0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
         2 => format!("pause client-a before write#{n} for {span}ms"),

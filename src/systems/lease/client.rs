@@ -145,6 +145,11 @@ impl LeaseClient {
             self.open.add(cx, number, within, open);
             return;
         }
+        if !cx.waits(open.task) {
+            // The task that asked was stopped: no code of the client consumes the grant.
+            cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Closed));
+            return;
+        }
         cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Ok));
         desk.believe(cx, open.lock, open.mode, grant, token, Some(deadline));
         cx.finish(open.task, Outcome::Ok);

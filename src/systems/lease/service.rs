@@ -89,8 +89,10 @@ impl Service {
 
     fn acquire(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, waiter: Waiter, queue: bool) {
         let Waiter { owner, mode, conn, request } = waiter;
-        if let Some(index) = self.state(lock).holders.iter().position(|h| h.owner == owner) {
-            // Re-entry: the lease is renewed and keeps its generation.
+        // Re-entry: the lease is renewed and keeps its generation. A shared lease does not become an
+        // exclusive one so: that is a new request, which waits until every holder is gone.
+        let covers = |h: &Lessee| h.owner == owner && (h.mode == mode || h.mode == Mode::Exclusive);
+        if let Some(index) = self.state(lock).holders.iter().position(covers) {
             self.extend(cx, lock, index);
             let lessee = self.state(lock).holders[index];
             let (grant, token, ttl) = (lessee.grant, lessee.token, self.ttl);
@@ -117,21 +119,22 @@ impl Service {
         *count += 1;
         let ordinal = *count;
         let token = match self.rule {
-            TokenRule::Generation => Some(Token(self.first + ordinal - 1)),
+            TokenRule::Generation => Some(Token(self.first.saturating_add(ordinal - 1))),
             TokenRule::Random => Some(self.random_token(cx, lock)),
             TokenRule::SetThenIncr => None,
         };
         self.ledger.sync();
+        let deadline = cx.clock(self.clock).plus(self.ttl);
         let grant = Grant(cx.note(Testimony::Grant {
             lock,
             client: waiter.owner.0,
             mode: waiter.mode,
             token,
             term: Some(self.ttl),
+            expires: Some(cx.when(self.clock, deadline)),
             asked: true,
             woken,
         }));
-        let deadline = cx.clock(self.clock).plus(self.ttl);
         let timer = cx.timer(self.clock, deadline, u64::from(lock.0));
         let (owner, mode) = (waiter.owner, waiter.mode);
         self.state(lock).holders.push(Lessee { owner, mode, grant, token, deadline, timer });
@@ -157,7 +160,8 @@ impl Service {
     fn extend(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, index: usize) {
         let deadline = cx.clock(self.clock).plus(self.ttl);
         let lessee = &mut self.locks[usize::from(lock.0)].holders[index];
-        cx.note(Testimony::Extend(lessee.grant, Some(self.ttl)));
+        let expires = cx.when(self.clock, deadline);
+        cx.note(Testimony::Extend(lessee.grant, Some(self.ttl), Some(expires)));
         cx.cancel(lessee.timer);
         lessee.deadline = deadline;
         lessee.timer = cx.timer(self.clock, deadline, u64::from(lock.0));
@@ -221,7 +225,7 @@ impl Service {
     ) {
         let count = self.ledger.write().counter.entry(lock).or_default();
         *count += 1;
-        let token = Token(self.first + *count - 1);
+        let token = Token(self.first.saturating_add(*count - 1));
         self.ledger.sync();
         if let Some(h) = self.state(lock).holders.iter_mut().find(|h| h.grant == grant) {
             h.token = Some(token);
@@ -242,7 +246,8 @@ impl Service {
             cx.note(Testimony::Free(lessee.grant, TruthEnd::Expired(moment)));
             if self.delay > Micros::ZERO {
                 let until = lessee.deadline.plus(self.delay);
-                self.state(lock).closed_until = Some(until);
+                let state = self.state(lock);
+                state.closed_until = state.closed_until.max(Some(until));
                 cx.timer(self.clock, until, u64::from(lock.0));
             }
         }
