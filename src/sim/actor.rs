@@ -102,8 +102,15 @@ pub struct Waiting {
     pub until: Option<Local>,
 }
 
+/// Actors are not shown: a `Debug` in each one's table would be code in the page that never runs.
+impl<D: Domain> Debug for dyn Actor<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Actor")
+    }
+}
+
 /// What a process runs: a server, or the library behind a client's program.
-pub trait Actor<D: Domain>: Debug {
+pub trait Actor<D: Domain> {
     /// A copy for a keyframe or a fork.
     fn boxed(&self) -> Box<dyn Actor<D>>;
     /// The process starts, for the first time or again.

@@ -139,10 +139,16 @@ fn another_write(lines: &[Line<Op>], mut pc: usize) -> bool {
     false
 }
 
+impl std::fmt::Debug for dyn LockClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LockClient")
+    }
+}
+
 /// How a system's client library talks to its servers.
 ///
 /// It sends requests, and says through the [`Desk`] when a belief begins or ends.
-pub trait LockClient: std::fmt::Debug {
+pub trait LockClient {
     /// A copy for a keyframe or a fork.
     fn boxed(&self) -> Box<dyn LockClient>;
     /// A task asks for a lock.
