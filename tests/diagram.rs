@@ -278,7 +278,7 @@ fn a_lane_says_what_is_so_at_each_moment() {
     assert_eq!(said(2, 10_360), "42 → B");
     assert_eq!(said(3, 0), "balance = 100");
     assert_eq!(said(3, 12_600), "highest seen 42");
-    let header = format!("{:?}", header(&picture, run.end));
+    let header = format!("{:?}", header(&picture, Some(run.end)));
     assert!(header.contains("Lock service") && header.contains("Dotted"));
 }
 

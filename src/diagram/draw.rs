@@ -1,6 +1,6 @@
 //! What draws each shape. Every sign is a path, never a glyph of some font.
 
-use super::lanes::{HEADER, NAME};
+use super::lanes::{HEADER, name_size};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Fate, Picture, Point, Shape, Words};
@@ -56,8 +56,9 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
 }
 
 /// What draws the header at a moment: the boxes with their names, what stands under them, and the
-/// dotted line that joins the lock to what it protects.
-pub fn header(picture: &Picture, at: Micros) -> Vec<Primitive> {
+/// dotted line that joins the lock to what it protects. Before anything has happened there is no
+/// moment, and nothing stands under a name.
+pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
     let mut drawn = Vec::new();
     for pair in picture.lanes.windows(2) {
         let (from, to) = (&pair[0], &pair[1]);
@@ -80,10 +81,12 @@ pub fn header(picture: &Picture, at: Micros) -> Vec<Primitive> {
             mono: false,
             halo: false,
         };
-        let name = line(lane.header.top + 18, &lane.label, NAME, true);
+        let name = line(lane.header.top + 18, &lane.label, name_size(&lane.header), true);
         drawn.push(text(&name, Ink::Role(Role::Ink)));
-        let saying = line(lane.header.top + 35, lane.saying(at), SIZE, false);
-        drawn.push(text(&saying, Ink::Role(Role::Muted)));
+        if let Some(at) = at {
+            let saying = line(lane.header.top + 35, lane.saying(at), SIZE, false);
+            drawn.push(text(&saying, Ink::Role(Role::Muted)));
+        }
     }
     drawn
 }

@@ -19,8 +19,18 @@ pub(super) const BARS: i32 = 32;
 pub(super) const COLUMN: i32 = 28;
 /// What the words at the last lane need.
 const RIGHT: i32 = 112;
-/// The least distance between two lanes.
+/// The least distance between two lanes where nothing presses.
 const NEAREST: i32 = 104;
+/// The same two on the narrowest page.
+const TIGHT_RIGHT: i32 = 42;
+const TIGHTEST: i32 = 70;
+/// A header narrower than this has its name in smaller letters.
+const SMALL_HEADER: i32 = 84;
+
+/// The size of a lane's name in a header.
+pub(super) fn name_size(header: &Area) -> i32 {
+    if header.right - header.left < SMALL_HEADER { NAME - 2 } else { NAME }
+}
 
 /// How far the marks of a lane reach to the left of its lifeline.
 pub(super) fn reach(lane: &Lane, story: &Story) -> i32 {
@@ -31,8 +41,15 @@ pub(super) fn reach(lane: &Lane, story: &Story) -> i32 {
     BARS + 3 + COLUMN * columns.unwrap_or(0)
 }
 
-/// The lanes of a run between the axis and a width; the width grows where they need more.
-pub(super) fn lanes(run: &Run, story: &Story, axis: i32, width: i32) -> (Vec<Lane>, i32) {
+/// The lanes of a run between the axis and a width. Where they need more, they move together if they
+/// may be tight, and then the width grows.
+pub(super) fn lanes(
+    run: &Run,
+    story: &Story,
+    axis: i32,
+    width: i32,
+    tight: bool,
+) -> (Vec<Lane>, i32) {
     let names = run.names();
     let mut columns = vec![0; names.nodes.len()];
     for bar in &story.bars {
@@ -43,21 +60,25 @@ pub(super) fn lanes(run: &Run, story: &Story, axis: i32, width: i32) -> (Vec<Lan
     let most = columns.iter().copied().max().unwrap_or(0);
     let first = axis + 16 + BARS + COLUMN * columns.first().copied().unwrap_or(0);
     let gaps = (names.nodes.len() as i32 - 1).max(1);
-    let least = first + RIGHT + gaps * (NEAREST + COLUMN * most);
-    let width = width.max(least);
-    let spacing = (width - first - RIGHT) / gaps;
-    let half = (spacing - 20).min(128) / 2;
+    let roomy = first + RIGHT + gaps * (NEAREST + COLUMN * most);
+    let short = if tight { (roomy - width).max(0) } else { 0 };
+    let right = (RIGHT - short / 2).max(TIGHT_RIGHT);
+    let nearest = if tight { TIGHTEST } else { NEAREST };
+    let width = width.max(first + right + gaps * (nearest + COLUMN * most));
+    let spacing = (width - first - right) / gaps;
+    let between = if spacing < NEAREST { 4 } else { 20 };
+    let half = (spacing - between).min(128) / 2;
     let sayings = Sayings::of(run);
     let lanes = names.nodes.iter().enumerate().map(|(index, node)| {
         let proc = ProcId(index as u16);
         let x = first + spacing * index as i32;
         let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
-        let most = 2 * half - 8;
+        let most = 2 * half - if spacing < NEAREST { 2 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
         for saying in &mut sayings {
             saying.text = fit(&saying.text, most, SIZE, false);
         }
-        let label = fit(&node.label, most, NAME, true);
+        let label = fit(&node.label, most, name_size(&header), true);
         Lane { node: proc, kind: node.kind, x, header, label, sayings }
     });
     (lanes.collect(), width)

@@ -15,6 +15,8 @@ use crate::sim::{EventId, Micros, MsgId, ProcId, sort, sort_by_key};
 
 /// How often a picture is laid out anew because labels lacked room.
 const ROUNDS: usize = 4;
+/// On a page narrower than this, lanes move together so that all of them are in sight.
+const NARROW: i32 = 560;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 
@@ -84,8 +86,9 @@ impl<'r> Composer<'r> {
             Scale::Page => layout.width,
             Scale::Wall => layout.width * 3 / 5,
         };
+        let tight = layout.scale == Scale::Page && asked < NARROW;
         let left = lanes::axis(run);
-        let (lanes, width) = lanes::lanes(run, story, left, asked);
+        let (lanes, width) = lanes::lanes(run, story, left, asked, tight);
         let knots = knots(story, HEADER + 22, extra);
         let height = knots.last().map_or(HEADER, |k| k.y) + 44;
         let reaches = lanes.iter().map(|l| reach(l, story)).collect();

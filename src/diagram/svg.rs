@@ -38,7 +38,8 @@ pub fn svg(run: &Run, picture: &Picture) -> String {
     let page = Area { left: 0, top: 0, right: picture.width, bottom: height };
     let page = filled(&page, None, Fill::Ground, 0);
     let marks = picture.marks.iter().flat_map(|m| paths(&m.shape, m.role));
-    let all = std::iter::once(page).chain(marks).chain(header(picture, run.end)).chain(legend);
+    let all =
+        std::iter::once(page).chain(marks).chain(header(picture, Some(run.end))).chain(legend);
     all.for_each(|primitive| write(&mut out, &primitive.element()));
     out.push_str("</svg>\n");
     out

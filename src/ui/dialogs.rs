@@ -1,7 +1,8 @@
 //! Dialogs: breaking something, taking the run along, help. Each is the browser's own `dialog`, which
 //! keeps the focus inside, closes on Escape, and gives the focus back.
 
-use web_sys::{HtmlDialogElement, HtmlInputElement, MouseEvent};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlDialogElement, HtmlInputElement, InputEvent, MouseEvent};
 use yew::{
     Callback, Children, Html, Properties, UseReducerDispatcher, component, html, use_effect_with,
     use_node_ref, use_state_eq,
@@ -90,7 +91,7 @@ pub struct BreakProps {
 pub fn Break(props: &BreakProps) -> Html {
     let state = &props.state;
     let node = use_state_eq(|| props.node);
-    let length = use_node_ref();
+    let length = use_state_eq(|| "12".to_string());
     let wrong = use_state_eq(|| false);
     let nodes = state.nodes();
     let peers: Vec<_> = nodes.iter().filter(|n| n.0 != *node).cloned().collect();
@@ -104,30 +105,27 @@ pub fn Break(props: &BreakProps) -> Html {
     let act = |word: &'static str, able: bool, fault: Box<dyn Fn(Micros) -> Fault>| {
         let (to, length, wrong) = (props.to.clone(), length.clone(), wrong.setter());
         let on_close = props.on_close.clone();
-        let onclick = Callback::from(move |_: MouseEvent| {
-            match length.cast::<HtmlInputElement>().and_then(|f| span(&f.value())) {
-                Some(span) => {
-                    to.dispatch(Action::Break(fault(span)));
-                    on_close.emit(());
-                }
-                None => wrong.set(true),
+        let onclick = Callback::from(move |_: MouseEvent| match span(&length) {
+            Some(span) => {
+                to.dispatch(Action::Break(fault(span)));
+                on_close.emit(());
             }
+            None => wrong.set(true),
         });
-        // The first of them has the focus: I and then Enter pauses.
-        let first = word == strings::PAUSE_NOW;
-        html! {
-            <button type="button" class="plain" disabled={!able} autofocus={first} {onclick}>{ word }</button>
-        }
+        html! { <button type="button" class="plain" disabled={!able} {onclick}>{ word }</button> }
     };
     let me = *node;
-    let at = narrate::moment(state.moment());
+    let oninput = typed(length.setter());
+    let moment = state.moment();
+    let later = moment != state.head.at;
+    let at = narrate::moment(moment);
     html! {
         <Dialog title={strings::break_at(&at)} on_close={props.on_close.clone()} class="break-dialog">
             <div class="row">
-                { choose(strings::WHICH, &nodes, me, node.setter()) }
+                { choose(strings::WHICH, true, &nodes, me, node.setter()) }
                 <label class="stack">
                     { strings::LENGTH }
-                    <input type="number" ref={length.clone()} min="0.001" max="600" step="any" value="12" inputmode="decimal" />
+                    <input type="number" {oninput} value={(*length).clone()} min="0.001" max="600" step="any" inputmode="decimal" />
                 </label>
             </div>
             <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
@@ -145,7 +143,7 @@ pub fn Break(props: &BreakProps) -> Html {
             </div>
             if let Some(other) = peer_now {
                 <div class="row">
-                    { choose(strings::WAY_TO, &peers, other, peer.setter()) }
+                    { choose(strings::WAY_TO, false, &peers, other, peer.setter()) }
                     if severed {
                         { act(strings::HEAL, true, Box::new(move |_| Fault::Heal(me, other))) }
                     } else {
@@ -153,9 +151,19 @@ pub fn Break(props: &BreakProps) -> Html {
                     }
                 </div>
             }
-            <p class="quiet">{ strings::PAST_STAYS }</p>
+            <p class="quiet">{ strings::past_stays(later.then(|| narrate::moment(state.head.at))) }</p>
         </Dialog>
     }
+}
+
+/// What is typed is kept, because a field is drawn anew when another one changes.
+fn typed(setter: yew::UseStateSetter<String>) -> Callback<InputEvent> {
+    Callback::from(move |event: InputEvent| {
+        let field = event.target().and_then(|t| t.dyn_into::<HtmlInputElement>().ok());
+        if let Some(field) = field {
+            setter.set(field.value());
+        }
+    })
 }
 
 /// The other end of a way: the one that was chosen, otherwise a lock service.
@@ -167,6 +175,7 @@ fn other(peers: &[(ProcId, String, NodeKind)], chosen: ProcId) -> Option<ProcId>
 
 fn choose(
     label: &'static str,
+    autofocus: bool,
     nodes: &[(ProcId, String, NodeKind)],
     chosen: ProcId,
     setter: yew::UseStateSetter<ProcId>,
@@ -178,7 +187,7 @@ fn choose(
     });
     let options: Vec<_> = nodes.iter().map(|n| (n.0.0.to_string(), n.1.clone())).collect();
     let value = chosen.0.to_string();
-    html! { <Choice class="stack" {label} {options} {value} {on_choice} /> }
+    html! { <Choice class="stack" {autofocus} {label} {options} {value} {on_choice} /> }
 }
 
 /// Reads seconds as people type them.

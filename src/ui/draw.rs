@@ -95,6 +95,9 @@ pub struct ChoiceProps {
     pub unseen: bool,
     #[prop_or_default]
     pub class: &'static str,
+    /// It has the focus in a dialog that opens.
+    #[prop_or_default]
+    pub autofocus: bool,
     /// Value and words of each.
     pub options: Vec<(String, String)>,
     pub value: String,
@@ -124,7 +127,7 @@ pub fn Choice(props: &ChoiceProps) -> Html {
     html! {
         <label class={props.class}>
             <span class={props.unseen.then_some("aloud")}>{ props.label }</span>
-            <select ref={select} {onchange}>{ for options }</select>
+            <select ref={select} autofocus={props.autofocus} {onchange}>{ for options }</select>
         </label>
     }
 }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::MouseEvent;
+use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{Callback, Html, Properties, component, html, use_effect_with, use_state, use_state_eq};
 
 use super::dialogs::help;
@@ -125,6 +126,20 @@ fn Home(props: &HomeProps) -> Html {
     let setter = open_help.setter();
     let on_close = Callback::from(move |()| setter.set(false));
     use_effect_with((), |()| platform::set_title(strings::NAME));
+    let setter = open_help.setter();
+    use_effect_with((), move |()| {
+        let listener = platform::window().map(|window| {
+            Listener::new(&window, "keydown", move |event| {
+                let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+                let taken = platform::takes_keys(event.target());
+                if key.as_deref() == Some("?") && !taken {
+                    event.prevent_default();
+                    setter.set(true);
+                }
+            })
+        });
+        move || drop(listener)
+    });
     html! {
         <div class="page">
             <Header {on_help} />

@@ -57,7 +57,8 @@ pub fn LessonPage(props: &Props) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
     let nodes = (*nodes).clone();
     let open = use_state_eq(|| None::<Open>);
-    let narrow = use_media("(max-width: 63.99rem)");
+    let narrow = use_media("(max-width: 71.24rem)");
+    let low = use_media("(max-height: 30rem)");
 
     let player = {
         let (nodes, to) = (nodes.clone(), to.clone());
@@ -79,6 +80,21 @@ pub fn LessonPage(props: &Props) -> Html {
     let title = format!("{} · {}", state.lesson.title, strings::NAME);
     use_effect_with(title, |title| platform::set_title(title));
 
+    {
+        // The keys work at once, because a lesson that opens has the focus.
+        let to = to.clone();
+        use_effect_with((), move |()| {
+            platform::focus("lesson");
+            to.dispatch(Action::StopAtBeats(transport::stored_stops()));
+        });
+    }
+    // A question that playing stopped for must be seen.
+    let asked = state.stopped == Some(strings::STOPPED_TO_ASK);
+    use_effect_with((asked, state.jumps), |(asked, _)| {
+        if *asked {
+            platform::reveal("predict");
+        }
+    });
     use_keys(&state, &to, &open);
     let close = {
         let setter = open.setter();
@@ -101,6 +117,7 @@ pub fn LessonPage(props: &Props) -> Html {
         to: to.clone(),
         nodes: nodes.clone(),
         narrow,
+        low,
         on_break: opening(Open::Break(state.program)),
     };
     html! {
@@ -159,18 +176,18 @@ fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
     };
     if controls.narrow {
         return html! {
-            <main class="work narrow">
+            <main class="work narrow" id="lesson" tabindex="-1">
                 { caption(state) }
                 <div class="tools">{ transport::tools(controls) }</div>
                 { stage }
-                { transport::verdict(state) }
+                if controls.low { { transport::verdict(state) } }
                 <Tabs state={state.clone()} to={to.clone()} />
             </main>
         };
     }
     let beside = panels::Props { state: state.clone(), to: to.clone() };
     html! {
-        <main class="work">
+        <main class="work" id="lesson" tabindex="-1">
             <div class="words" id="words" tabindex="-1">
                 { words(&words::Props { state: state.clone(), to: to.clone() }) }
             </div>
@@ -251,8 +268,8 @@ fn on_key(
         to.dispatch(if event.shift_key() { Action::Redo } else { Action::Undo });
         return;
     }
-    // Single keys belong to the player only while it has the focus, and never to a control in it.
-    if !platform::in_player(event.target()) || platform::takes_keys(event.target()) {
+    // Single keys belong to the lesson only while it has the focus, and never to a control in it.
+    if !platform::in_lesson(event.target()) || platform::takes_keys(event.target()) {
         return;
     }
     let size = if event.shift_key() {

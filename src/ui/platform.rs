@@ -196,7 +196,7 @@ pub fn use_width(node: &NodeRef) -> i32 {
 pub fn takes_keys(target: Option<web_sys::EventTarget>) -> bool {
     inside(
         target,
-        "input, select, textarea, button, a, summary, dialog, [role=tab], [contenteditable]",
+        "input, select, textarea, button, a, summary, dialog, pre, [role=tab], [contenteditable]",
     )
 }
 
@@ -208,14 +208,24 @@ pub fn focus(id: &str) {
     }
 }
 
+/// Brings the element with this id into view, once what was just changed is drawn.
+pub fn reveal(id: &'static str) {
+    let later = move || {
+        if let Some(element) = document().and_then(|d| d.get_element_by_id(id)) {
+            element.scroll_into_view();
+        }
+    };
+    gloo_timers::callback::Timeout::new(0, later).forget();
+}
+
 fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {
     let element = target.and_then(|t| t.dyn_into::<Element>().ok());
     element.is_some_and(|e| e.closest(selector).ok().flatten().is_some())
 }
 
-/// Whether an event comes from the player: the stage or the transport.
-pub fn in_player(target: Option<web_sys::EventTarget>) -> bool {
-    inside(target, ".stage, .transport")
+/// Whether an event comes from the page of a lesson, and not from nowhere.
+pub fn in_lesson(target: Option<web_sys::EventTarget>) -> bool {
+    inside(target, ".lesson")
 }
 
 /// Whether an event comes from a dialog.

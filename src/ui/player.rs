@@ -66,6 +66,8 @@ impl Flight {
 struct Inner {
     show: Option<Rc<Show>>,
     flights: Vec<Flight>,
+    /// It stops at beats too.
+    beats: bool,
     halts: Vec<u32>,
     event: Option<u32>,
     at: f64,
@@ -94,6 +96,7 @@ impl Player {
         let inner = Inner {
             show: None,
             flights: Vec::new(),
+            beats: true,
             halts: Vec::new(),
             event: None,
             at: 0.0,
@@ -122,8 +125,11 @@ impl Player {
         let is_new = inner.show.as_ref().is_none_or(|s| !Rc::ptr_eq(s, &state.show));
         if is_new {
             inner.flights = flights(&state.show.picture);
-            inner.halts = state.show.halts();
             inner.show = Some(state.show.clone());
+        }
+        if is_new || inner.beats != state.stop_at_beats {
+            inner.beats = state.stop_at_beats;
+            inner.halts = state.show.halts(inner.beats);
         }
         let jumped = inner.jumps != state.jumps;
         let rested = inner.playing && !state.playing && !jumped;

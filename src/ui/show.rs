@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::strings;
 use crate::diagram::{self, Layout, Picture};
+use crate::judge::Finding;
 use crate::lesson::{Claim, Lesson, Predict, anchor};
 use crate::narrate;
 use crate::run::kind::{self, Weight};
@@ -44,8 +45,10 @@ pub struct Show {
     pub decisions: Vec<u32>,
     /// Where each beat of the lesson stands in this run, or why it does not.
     pub beats: Vec<Result<u32, String>>,
-    /// The beats that belong to this run, by the order of their events.
+    /// The beats whose words are true of this run, by the order of their events.
     pub story: Vec<usize>,
+    /// Where this run leaves the last run that the story was written for, and that run's variant.
+    pub leaves: Option<(u32, usize)>,
     /// Where each prediction is asked and where it is answered, where it belongs to this run.
     pub questions: Vec<Option<(u32, u32)>>,
     /// The index of the lesson's variant whose words this run comes nearest to.
@@ -86,7 +89,7 @@ impl Show {
             (Some(beat), Some(Ok(event))) => {
                 let place = lesson.variants.iter().position(|v| v.name == beat.variant);
                 let other = place.and_then(|p| written.get(p)).and_then(Option::as_ref);
-                beat.variant == name || other.is_some_and(|o| same_until(o, &run, *event))
+                other.is_some_and(|o| *event < same_until(o, &run))
             }
             _ => false,
         };
@@ -97,15 +100,16 @@ impl Show {
             (p.variant == name).then_some(place)
         };
         let questions = lesson.predictions.iter().map(asked).collect();
-        let last = (run.record.events.len() as u32).saturating_sub(1);
-        let decided = run.judgement.findings.iter().map(|f| f.event().0).max().unwrap_or(last);
         let headline = narrate::headline(&run);
+        let decided = decided(&run, headline.tone);
+        let leaves = leaves(&run, written);
         Ok(Show {
             picture,
             stops,
             decisions,
             beats,
             story,
+            leaves,
             questions,
             variant: nearest,
             headline,
@@ -139,9 +143,9 @@ impl Show {
         Head { event, at }
     }
 
-    /// The events at which playing stops: beats and questions.
-    pub fn halts(&self) -> Vec<u32> {
-        let mut halts = self.beat_events();
+    /// The events at which playing stops: questions, and beats if they are wanted.
+    pub fn halts(&self, beats: bool) -> Vec<u32> {
+        let mut halts = if beats { self.beat_events() } else { Vec::new() };
         halts.extend(self.questions.iter().flatten().map(|q| q.0));
         sort(&mut halts);
         halts.dedup();
@@ -163,7 +167,7 @@ impl Show {
     /// The world at the head.
     pub fn world(&self, head: Head) -> World<Locks> {
         match head.event {
-            Some(event) => self.run.world_at(EventId(event)),
+            Some(event) => self.run.world_when(EventId(event), head.at),
             None => World::new(self.run.compiled.plan.clone()),
         }
     }
@@ -253,11 +257,53 @@ fn nearest(lesson: &Lesson, variant: usize, edits: &[String]) -> usize {
     best.0
 }
 
-/// Whether two runs are the same up to an event, so that words about one are true of the other.
-fn same_until(one: &Run, other: &Run, event: u32) -> bool {
+/// Up to which event, exclusive, words about one run are true of the other.
+fn same_until(one: &Run, other: &Run) -> u32 {
     // What events say is compared too: the same grant with another token is another story.
-    let past = one.record.events.get(..=event as usize);
-    past.is_some() && past == other.record.events.get(..=event as usize)
+    let pairs = one.record.events.iter().zip(&other.record.events);
+    pairs.take_while(|(a, b)| a == b).count() as u32
+}
+
+/// The first event of a run that happens in none of the written ones, and the variant of the one
+/// that it left last.
+fn leaves(run: &Run, written: &[Option<Rc<Run>>]) -> Option<(u32, usize)> {
+    let known = written.iter().enumerate().filter_map(|(i, w)| Some((i, w.as_ref()?)));
+    let mut last = None;
+    for (variant, other) in known {
+        let event = same_until(run, other);
+        if last.is_none_or(|(e, _)| e < event) {
+            last = Some((event, variant));
+        }
+    }
+    last.filter(|(event, _)| (*event as usize) < run.record.events.len())
+}
+
+/// The event from which on the verdict gives nothing away.
+fn decided(run: &Run, tone: narrate::Tone) -> u32 {
+    let harm = |f: &&Finding| {
+        matches!(
+            f,
+            Finding::Corruption { .. }
+                | Finding::LostUpdate { .. }
+                | Finding::Torn { .. }
+                | Finding::InvariantBroken { .. }
+                | Finding::Duplicate { .. }
+        )
+    };
+    let decides = |f: &&Finding| match f {
+        Finding::StaleAccepted { .. }
+        | Finding::StaleRejected { .. }
+        | Finding::LegitRejected { .. } => true,
+        _ => harm(f),
+    };
+    let findings = &run.judgement.findings;
+    // What does harm later must not be told at an earlier near miss.
+    let first = match tone {
+        narrate::Tone::Harm => findings.iter().find(harm),
+        _ => findings.iter().find(decides),
+    };
+    let last = (run.record.events.len() as u32).saturating_sub(1);
+    first.or(findings.last()).map_or(last, |f| f.event().0)
 }
 
 /// The head in another run: the same event where it happened there too, otherwise the same moment.

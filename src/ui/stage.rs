@@ -55,7 +55,7 @@ pub fn Stage(props: &Props) -> Html {
     let (all, step) = (state.show.stops.len(), state.show.step(state.head));
     let name = strings::diagram_name(step, all);
     let hash = format!("{:016x}", state.show.run.hash());
-    let at = state.head.at;
+    let at = state.head.event.map(|_| state.head.at);
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
     let box_style = format!("width:{}px", size.0);
     html! {
@@ -72,7 +72,7 @@ pub fn Stage(props: &Props) -> Html {
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
                     <StillLayer picture={picture.clone()} top={sight.0} bottom={sight.1} />
-                    <SignLayer picture={picture.clone()} at={state.head.event.map(|_| at)} top={sight.0} bottom={sight.1} />
+                    <SignLayer picture={picture.clone()} {at} top={sight.0} bottom={sight.1} />
                     <MovingLayer {picture} nodes={parts.clone()} />
                 </svg>
             </div>
@@ -87,7 +87,9 @@ fn in_sight(top: i32, height: i32) -> (i32, i32) {
 #[derive(Properties, PartialEq)]
 struct HeadersProps {
     picture: Same<Picture>,
-    at: Micros,
+    /// The present moment; none before anything has happened.
+    #[prop_or_default]
+    at: Option<Micros>,
     on_break: Callback<ProcId>,
 }
 
@@ -106,7 +108,11 @@ fn Headers(props: &HeadersProps) -> Html {
         );
         let (on_break, node) = (props.on_break.clone(), lane.node);
         let onclick = Callback::from(move |_: MouseEvent| on_break.emit(node));
-        let label = format!("{}, {}", strings::break_node(&lane.label), lane.saying(props.at));
+        let name = strings::break_node(&lane.label);
+        let label = match props.at {
+            Some(at) => format!("{name}, {}", lane.saying(at)),
+            None => name,
+        };
         html! {
             <button type="button" key={lane.node.0} class="lane" {style} {onclick}
                 aria-haspopup="dialog" aria-label={label} />

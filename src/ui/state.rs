@@ -69,6 +69,10 @@ pub struct State {
     pub size: Size,
     /// How fast, in quarters.
     pub speed: u32,
+    /// Playing stops at beats, and not only at questions.
+    pub stop_at_beats: bool,
+    /// Why playing stopped here, where it was not the learner.
+    pub stopped: Option<&'static str>,
     /// A beat that the learner turned to although this run does not reach it.
     pub turned: Option<usize>,
     /// What was said to each prediction.
@@ -123,6 +127,7 @@ pub enum Action {
     Beat(usize),
     Size(Size),
     Speed(u32),
+    StopAtBeats(bool),
     Program(ProcId),
     Defend(usize),
     Break(Fault),
@@ -166,6 +171,10 @@ impl State {
                 Ok(show) => break show,
                 Err((index, words)) if index < edits.len() => {
                     wrong = Some((edits.remove(index), words));
+                    if edits.is_empty() {
+                        // A link with nothing that can be read leaves the lesson as it is.
+                        edits = own_edits(&lesson, variant);
+                    }
                 }
                 Err((_, words)) => return Err(words),
             }
@@ -184,6 +193,8 @@ impl State {
             playing: false,
             size: Size::Event,
             speed: 4,
+            stop_at_beats: true,
+            stopped: None,
             turned: None,
             program: ProcId(0),
             wrong,
@@ -215,14 +226,7 @@ impl State {
             Action::Play => self.play(),
             Action::Pause => self.playing = false,
             Action::Reached(event) => self.reach(event),
-            Action::Arrived(event) => {
-                self.reach(event);
-                self.playing = false;
-                self.jumps += 1;
-                if let Some(beat) = self.beat().and_then(|i| self.lesson.beats.get(i)) {
-                    self.say(beat.title.clone());
-                }
-            }
+            Action::Arrived(event) => self.arrive(event),
             Action::Rested(at) => self.head.at = self.head.at.max(at.min(self.show.run.end)),
             Action::Seek(at) => self.jump(self.show.head_at(at)),
             Action::GoTo(event) => self.jump_and_say(self.show.head(event)),
@@ -234,6 +238,7 @@ impl State {
             Action::Beat(beat) => self.turn(beat),
             Action::Size(size) => self.size = size,
             Action::Speed(speed) => self.speed = speed,
+            Action::StopAtBeats(stop) => self.stop_at_beats = stop,
             Action::Program(node) => self.program = node,
             Action::Commit(question, said) => {
                 if let Some(place) = self.said.get_mut(question) {
@@ -308,6 +313,7 @@ impl State {
             self.jump(Head::default());
         }
         self.turned = None;
+        self.stopped = None;
         self.playing = true;
     }
 
@@ -323,8 +329,22 @@ impl State {
         }
     }
 
+    /// Playing came to a beat or a question: it stops there, and says why.
+    fn arrive(&mut self, event: u32) {
+        self.reach(event);
+        self.playing = false;
+        self.jumps += 1;
+        let asked = self.show.questions.iter().flatten().any(|q| q.0 == event);
+        let why = if asked { strings::STOPPED_TO_ASK } else { strings::STOPPED_TO_TELL };
+        self.stopped = Some(why);
+        let beat = self.beat().and_then(|i| self.lesson.beats.get(i));
+        let title = beat.map_or("", |b| b.title.as_str());
+        self.say(format!("{why} {title}"));
+    }
+
     fn jump(&mut self, head: Head) {
         self.head = head;
+        self.stopped = None;
         self.turned = None;
         self.playing = false;
         self.jumps += 1;
@@ -412,10 +432,22 @@ impl State {
         self.turned.or_else(|| self.show.story.iter().rev().find(happened).copied())
     }
 
+    /// Whether the run has gone a way that the story does not tell: then the variant that it left.
+    pub fn strayed(&self) -> Option<usize> {
+        let (event, variant) = self.show.leaves.filter(|_| self.turned.is_none())?;
+        (Some(event) <= self.head.event).then_some(variant)
+    }
+
+    /// Whether nothing is left to happen.
+    pub fn at_end(&self) -> bool {
+        self.head.event.is_some() && self.head.event == self.show.last()
+    }
+
     /// The neighbouring beat in the order of the lesson.
     pub fn neighbour(&self, forward: bool) -> Option<usize> {
         let story = &self.show.story;
         match (self.beat(), forward) {
+            (Some(beat), false) if self.strayed().is_some() => Some(beat),
             (None, true) => story.first().copied().or(Some(0)),
             (None, false) => None,
             (Some(beat), true) => Some(beat + 1),

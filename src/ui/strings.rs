@@ -24,11 +24,13 @@ pub const NO_DIAGRAM_NAME: &str = "Space-time diagram";
 pub const PREVIOUS: &str = "Previous";
 pub const NEXT: &str = "Next";
 pub const BEGIN: &str = "Begin";
+pub const TO_END: &str = "To the end";
+pub const YOUR_OWN_RUN: &str = "Your own run";
+pub const RECALL: &str = "Answer first, then look";
+pub const SAY: &str = "Say it";
 pub const WATCH: &str =
     "Press play, or step with the buttons below the picture. Nothing moves by itself.";
-pub const OTHER_RUN: &str = "This part of the story belongs to another run:";
 pub const SWITCH_RUN: &str = "Switch to that run";
-pub const BACK_TO_LESSON: &str = "Back to the lesson's own run";
 
 pub const PREDICT: &str = "Before you go on";
 pub const SURE: &str = "How sure are you?";
@@ -71,7 +73,6 @@ pub const RESTART: &str = "Restart";
 pub const CUT: &str = "Cut";
 pub const HEAL: &str = "Heal";
 pub const WAY_TO: &str = "The way to";
-pub const PAST_STAYS: &str = "What has happened stays. The old future is one undo away.";
 
 pub const KNOWS: &str = "What each one knows";
 pub const HAPPENED: &str = "What happened";
@@ -90,6 +91,9 @@ pub const PAUSE: &str = "Pause playing";
 pub const FORWARD: &str = "Step forward";
 pub const STEP_SIZE: &str = "Step size";
 pub const SPEED: &str = "Speed";
+pub const STOP_AT_BEATS: &str = "Stop at beats";
+pub const STOPPED_TO_TELL: &str = "Stopped for the story.";
+pub const STOPPED_TO_ASK: &str = "Stopped for your prediction.";
 pub const POSITION: &str = "Position in the run";
 
 pub const TAKE: &str = "Export";
@@ -114,8 +118,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("Ctrl or ⌘ with Z, and with Shift", "undo and redo what you did to the run"),
     ("?", "this help"),
 ];
-pub const KEYS_NOTE: &str =
-    "Single keys work while the picture has the focus: click it, or reach it with Tab.";
+pub const KEYS_NOTE: &str = "Single keys work everywhere in a lesson but in fields and on buttons, which have keys of their own.";
 pub const HOW_TO_READ: &str = "How to read the picture";
 /// Its signs, each with what it says.
 pub const LEGEND: &[(&str, &str)] = &[
@@ -195,6 +198,15 @@ pub fn break_at(moment: &str) -> String {
     format!("Break it at {moment}")
 }
 
+/// `just_before` is the moment of the head, where the break comes a little later.
+pub fn past_stays(just_before: Option<String>) -> String {
+    let stays = match just_before {
+        Some(at) => format!("What happened at {at} stays, so this begins just after it."),
+        None => "What has happened stays.".into(),
+    };
+    format!("{stays} The old future is one undo away.")
+}
+
 pub fn break_node(label: &str) -> String {
     format!("{label}: break it")
 }
@@ -245,8 +257,15 @@ pub fn saved_as(name: &str) -> String {
     format!("Saved as {name}.")
 }
 
-pub fn not_in_run(why: &str) -> String {
-    format!("This run does not come here: {why}.")
+pub fn about_run(title: &str) -> String {
+    format!("These words are about the run “{title}”.")
+}
+
+pub fn strayed(title: &str) -> String {
+    format!(
+        "From here on this run goes its own way, and the story is about the run “{title}”. What \
+        happens here is told by the picture, the list “What happened” and the verdict."
+    )
 }
 
 /// The list, as a subject of a sentence.

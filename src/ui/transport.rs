@@ -8,7 +8,7 @@ use yew::{
 
 use super::draw::{Choice, Same, icon, nodes, tone};
 use super::page::Model;
-use super::platform::use_width;
+use super::platform::{self, use_width};
 use super::player::Nodes;
 use super::show::Size;
 use super::state::{Action, SPEEDS, State};
@@ -25,6 +25,8 @@ const PAUSE: &str = "M6 4h3v12H6zM11.5 4h3v12h-3z";
 const FORWARD: &str = "M6 4l8 6-8 6z";
 /// How long the scrubber must stand still before it is said where.
 const STILL_MS: u32 = 500;
+/// Under which name the browser remembers whether playing stops at beats.
+const STOPS_KEY: &str = "lockscope.stops";
 /// The height of the miniature.
 const STRIP: i32 = 32;
 
@@ -37,6 +39,8 @@ pub struct Props {
     pub to: UseReducerDispatcher<Model>,
     pub nodes: Nodes,
     pub narrow: bool,
+    /// The screen is so low that the transport stands still below everything.
+    pub low: bool,
     pub on_break: Callback<MouseEvent>,
 }
 
@@ -57,7 +61,7 @@ pub fn transport(props: &Props) -> Html {
     };
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            if !props.narrow { { verdict(state) } }
+            if !(props.narrow && props.low) { { verdict(state) } }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
@@ -83,6 +87,7 @@ pub fn tools(props: &Props) -> Html {
         <>
             { sizes(&props.state, &props.to, props.narrow) }
             { speeds(&props.state, &props.to) }
+            { stops(&props.state, &props.to) }
             <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
                 { strings::BREAK }
             </button>
@@ -125,14 +130,35 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     html! { <Choice label={strings::SPEED} unseen=true {options} {value} {on_choice} /> }
 }
 
+/// Whether playing stops at beats; the browser remembers it.
+fn stops(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    let (to, next) = (to.clone(), !state.stop_at_beats);
+    let onchange = Callback::from(move |_: yew::Event| {
+        platform::store(STOPS_KEY, if next { "yes" } else { "no" });
+        to.dispatch(Action::StopAtBeats(next));
+    });
+    html! {
+        <label class="stops">
+            <input type="checkbox" checked={state.stop_at_beats} {onchange} />
+            <span>{ strings::STOP_AT_BEATS }</span>
+        </label>
+    }
+}
+
+/// Whether the reader wanted playing to stop at beats.
+pub fn stored_stops() -> bool {
+    platform::stored(STOPS_KEY).is_none_or(|s| s != "no")
+}
+
 /// The verdict, once it gives nothing away; before that, where things stand.
 pub fn verdict(state: &State) -> Html {
+    let why = state.stopped.map(|why| html! { <span class="quiet">{ why }{ " " }</span> });
     if state.decided() {
         let headline = &state.show.headline;
         return html! {
             <p class="verdict" id="verdict">
                 { tone(Some(headline.tone)) }
-                <span><strong class={tone_class(headline.tone)}>{ &headline.word }</strong>{ " " }{ &headline.rest }</span>
+                <span>{ why }<strong class={tone_class(headline.tone)}>{ &headline.word }</strong>{ " " }{ &headline.rest }</span>
             </p>
         };
     }
@@ -140,7 +166,7 @@ pub fn verdict(state: &State) -> Html {
         Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
         None => strings::WATCH.to_string(),
     };
-    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ words }</span></p> }
+    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ why }{ words }</span></p> }
 }
 
 fn tone_class(tone: narrate::Tone) -> &'static str {

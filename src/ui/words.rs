@@ -26,6 +26,7 @@ pub fn words(props: &Props) -> Html {
         <>
             { story(props) }
             { prediction(props) }
+            { closing(props) }
             { defences(props) }
             { edits(props) }
         </>
@@ -46,6 +47,10 @@ fn story(props: &Props) -> Html {
             </>
         }
     };
+    if let Some(variant) = state.strayed() {
+        return strayed(state, to, variant);
+    }
+    let other = state.turned.is_some_and(|i| !state.show.story.contains(&i));
     html! {
         <section class="story" aria-label={strings::STORY}>
             { turns(state, to) }
@@ -54,10 +59,55 @@ fn story(props: &Props) -> Html {
                 { strings::minutes(lesson.minutes) }
             </p>
             <h1>{ told.map_or(&lesson.title, |b| &b.title) }</h1>
-            <div class="prose">
+            { elsewhere(state, to) }
+            <div class={if other { "prose other" } else { "prose" }}>
                 { told.map_or_else(opening, |b| blocks(&b.blocks, state, to)) }
             </div>
-            { elsewhere(state, to) }
+        </section>
+    }
+}
+
+/// Where the run goes a way that nobody has told: said once, instead of words that are over.
+fn strayed(state: &State, to: &UseReducerDispatcher<Model>, variant: usize) -> Html {
+    let lesson = &state.lesson;
+    let title = |i: usize| lesson.variants.get(i).map_or("", |v| v.title.as_str());
+    let exact = own_edits(lesson, state.show.variant) == state.edits;
+    let own = if exact { title(state.show.variant) } else { strings::YOUR_OWN_RUN };
+    let to_other = to.clone();
+    let onclick = Callback::from(move |_: MouseEvent| to_other.dispatch(Action::Variant(variant)));
+    html! {
+        <section class="story" aria-label={strings::STORY}>
+            { turns(state, to) }
+            <p class="kicker">{ &lesson.title }</p>
+            <h1>{ own }</h1>
+            <div class="prose">
+                <p>{ strings::strayed(title(variant)) }</p>
+                <p><button type="button" class="link" {onclick}>{ strings::SWITCH_RUN }</button></p>
+            </div>
+        </section>
+    }
+}
+
+/// What to take along, once nothing is left to happen.
+fn closing(props: &Props) -> Html {
+    let state = &props.state;
+    if !state.at_end() {
+        return html! {};
+    }
+    let questions = state.lesson.recall.iter().enumerate().map(|(i, recall)| {
+        html! {
+            <details key={i}>
+                <summary class="question">{ &recall.question }</summary>
+                <p>{ &recall.answer }</p>
+            </details>
+        }
+    });
+    html! {
+        <section class="card closing" id="closing" aria-labelledby="closing-title">
+            <h2 id="closing-title">{ strings::RECALL }</h2>
+            { for questions }
+            <h2>{ strings::SAY }</h2>
+            <p class="say">{ &state.lesson.say }</p>
         </section>
     }
 }
@@ -68,13 +118,8 @@ fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let lesson = &state.lesson;
     let Some(told) = lesson.beats.get(beat) else { return html! {} };
     let variant = lesson.variants.iter().position(|v| v.name == told.variant);
-    let here = variant == Some(state.show.variant) || state.show.story.contains(&beat);
-    if here {
-        let why = state.show.beats.get(beat).and_then(|b| b.as_ref().err());
-        return html! { <p class="note">{ why.map(|w| strings::not_in_run(w)) }</p> };
-    }
     let Some(index) = variant else { return html! {} };
-    let title = lesson.variants.get(index).map(|v| v.title.clone());
+    let title = lesson.variants.get(index).map_or("", |v| v.title.as_str());
     let to = to.clone();
     let onclick = Callback::from(move |_: MouseEvent| {
         to.dispatch(Action::Variant(index));
@@ -82,7 +127,7 @@ fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     });
     html! {
         <p class="note">
-            { strings::OTHER_RUN }{ " " }{ title }{ ". " }
+            { strings::about_run(title) }{ " " }
             <button type="button" class="link" {onclick}>{ strings::SWITCH_RUN }</button>
         </p>
     }
@@ -92,14 +137,19 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let turn = |forward: bool, word: &'static str| {
         let beat = state.neighbour(forward);
         let begins = !forward && beat.is_none() && state.beat().is_some();
+        let ends = forward && beat.is_none() && !state.at_end();
         let to = to.clone();
         let onclick = Callback::from(move |_: MouseEvent| match beat {
             Some(beat) => to.dispatch(Action::Beat(beat)),
             None if begins => to.dispatch(Action::Start),
+            None if ends => {
+                to.dispatch(Action::End);
+                super::platform::reveal("closing");
+            }
             None => {}
         });
         // Disabled buttons would lose the focus of whoever presses them last.
-        let off = (beat.is_none() && !begins).then_some("true");
+        let off = (beat.is_none() && !begins && !ends).then_some("true");
         html! { <button type="button" class="plain" aria-disabled={off} {onclick}>{ word }</button> }
     };
     let all = state.lesson.beats.len();
@@ -107,6 +157,7 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
         return html! {};
     }
     let (first, place) = match state.beat() {
+        Some(beat) if beat + 1 == all => (strings::TO_END, strings::beat_of(all, all)),
         Some(beat) => (strings::NEXT, strings::beat_of(beat + 1, all)),
         None => (strings::BEGIN, strings::beat_of(0, all)),
     };
@@ -177,7 +228,7 @@ fn prediction(props: &Props) -> Html {
         },
     };
     html! {
-        <section class="card" aria-labelledby="predict-title">
+        <section class="card" id="predict" aria-labelledby="predict-title">
             <h2 id="predict-title">{ strings::PREDICT }</h2>
             { body }
         </section>
@@ -354,10 +405,14 @@ fn Write(props: &Props) -> Html {
     let input = use_node_ref();
     let (to, field) = (props.to.clone(), input.clone());
     let count = props.state.past.len();
-    // What was typed stays until it has been taken over.
+    // What was typed stays until it has been taken over; a link may bring what cannot be.
+    let unread = props.state.wrong.as_ref().map(|w| w.0.clone());
     yew::use_effect_with(count, move |_| {
         if let Some(field) = field.cast::<HtmlInputElement>() {
-            field.set_value("");
+            field.set_value(unread.as_deref().unwrap_or_default());
+            if unread.is_some() {
+                super::platform::reveal("write");
+            }
         }
     });
     let field = input.clone();
@@ -369,7 +424,7 @@ fn Write(props: &Props) -> Html {
     });
     let wrong = props.state.wrong.as_ref();
     html! {
-        <form class="write" {onsubmit}>
+        <form class="write" id="write" {onsubmit}>
             <label for="edit">{ strings::ADD_EDIT }</label>
             <div class="field">
                 <input type="text" id="edit" ref={input} autocomplete="off" autocapitalize="off" spellcheck="false"
