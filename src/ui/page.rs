@@ -68,33 +68,7 @@ pub fn LessonPage(props: &Props) -> Html {
         let (player, state) = ((*player).clone(), state.clone());
         use_effect(move || player.sync(&state));
     }
-    {
-        // The address follows what is on screen, so that a reload or a copied link brings it back.
-        let at_rest = (!state.playing).then(|| Route::of(&state));
-        use_effect_with(at_rest, |hash| {
-            if let Some(hash) = hash.as_ref().filter(|h| **h != platform::hash()) {
-                platform::replace_hash(hash);
-            }
-        });
-    }
-    let title = format!("{} · {}", state.lesson.title, strings::NAME);
-    use_effect_with(title, |title| platform::set_title(title));
-
-    {
-        // The keys work at once, because a lesson that opens has the focus.
-        let to = to.clone();
-        use_effect_with((), move |()| {
-            platform::focus("lesson");
-            to.dispatch(Action::StopAtBeats(transport::stored_stops()));
-        });
-    }
-    // A question that playing stopped for must be seen.
-    let asked = state.stopped == Some(strings::STOPPED_TO_ASK);
-    use_effect_with((asked, state.jumps), |(asked, _)| {
-        if *asked {
-            platform::reveal("predict");
-        }
-    });
+    use_surroundings(&state, &to);
     use_keys(&state, &to, &open);
     let close = {
         let setter = open.setter();
@@ -131,6 +105,38 @@ pub fn LessonPage(props: &Props) -> Html {
             { dialog }
         </div>
     }
+}
+
+/// Address, title, focus, and what must be seen.
+#[hook]
+fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
+    {
+        // The address follows what is on screen, so that a reload or a copied link brings it back.
+        let at_rest = (!state.playing).then(|| Route::of(state));
+        use_effect_with(at_rest, |hash| {
+            if let Some(hash) = hash.as_ref().filter(|h| **h != platform::hash()) {
+                platform::replace_hash(hash);
+            }
+        });
+    }
+    let title = format!("{} · {}", state.lesson.title, strings::NAME);
+    use_effect_with(title, |title| platform::set_title(title));
+
+    {
+        // The keys work at once, because a lesson that opens has the focus.
+        let to = to.clone();
+        use_effect_with((), move |()| {
+            platform::focus("lesson");
+            to.dispatch(Action::StopAtBeats(transport::stored_stops()));
+        });
+    }
+    // A question that playing stopped for must be seen.
+    let asked = state.stopped == Some(strings::STOPPED_TO_ASK);
+    use_effect_with((asked, state.jumps), |(asked, _)| {
+        if *asked {
+            platform::reveal("predict");
+        }
+    });
 }
 
 /// Listens at the window, because undo must work wherever the focus is, or nowhere.

@@ -79,8 +79,9 @@ test("playing takes the learner from beat to beat to the harm", page(async ({ op
     await button(tab, "Play").waitFor();
     if (await verdict(tab).getByText("Corrupted.").isVisible()) break;
   }
-  assert.match(await verdict(tab).innerText(), /Corrupted\./);
+  assert.match(await verdict(tab).innerText(), /Corrupted\./, "the verdict is there at the starburst's step");
   assert.equal(await tab.getByRole("heading", { level: 1 }).innerText(), "The resource accepts");
+  assert.ok(!(await button(tab, "Play").isDisabled()) && !(await tab.locator("#closing").isVisible()), "it is not the end");
 }));
 
 test("nothing starts by itself, and nothing is drawn while time stands", page(async ({ open }) => {
@@ -214,6 +215,54 @@ test("a prediction is committed before the run answers it", page(async ({ open }
   assert.match(await focused(tab), /id="stage"/);
   for (let i = 0; i < 40 && !/The run:/.test(await card.innerText()); i++) await press(tab, "ArrowRight");
   assert.match(await card.innerText(), /The run: Both\./);
+}));
+
+test("words about another run are marked, and a run that nobody has told says so", page(async ({ open }) => {
+  const tab = await open(LESSON + "?edits=at+3s+crash+client-b&event=60");
+  await stage(tab).waitFor();
+  const story = tab.locator(".story");
+  await story.getByText("From here on this run goes its own way").waitFor();
+  await button(story, "Next").click();
+  await story.locator(".note").getByText(/These words are about the run “A long pause”\./).waitFor();
+  assert.equal(await story.locator(".prose.other").count(), 1);
+  await story.getByRole("button", { name: "Switch to that run" }).click();
+  await story.locator(".note").waitFor({ state: "detached" });
+}));
+
+test("the story leads to its end, where two questions and one sentence wait", page(async ({ open }) => {
+  const tab = await lesson(open);
+  const story = tab.locator(".story");
+  for (let i = 0; i < 30 && !(await button(story, "To the end").isVisible()); i++) {
+    await story.locator(".turns button").last().click();
+  }
+  await button(story, "To the end").click();
+  const card = tab.locator("#closing");
+  await card.getByText("Between the check and the write").waitFor();
+  const first = card.locator("details").first();
+  assert.equal(await card.locator("details").count(), 2);
+  assert.equal(await first.locator("p").isVisible(), false);
+  await first.locator("summary").click();
+  assert.equal(await first.locator("p").isVisible(), true);
+}));
+
+test("a lesson listens to keys as soon as it is open, and the list knows the question mark", page(async ({ open }) => {
+  const home = await open();
+  await home.keyboard.press("?");
+  await home.getByRole("dialog").waitFor();
+  const tab = await lesson(open);
+  await tab.keyboard.press("ArrowRight");
+  assert.equal(await step(tab), 1);
+
+  await tab.keyboard.press("i");
+  const dialog = tab.getByRole("dialog");
+  await dialog.waitFor();
+  const length = dialog.getByRole("spinbutton", { name: /Length/ });
+  assert.match(await focused(tab), /<select/);
+  await length.fill("20");
+  await dialog.getByRole("combobox", { name: "Which one" }).selectOption({ label: "Client B" });
+  await dialog.getByRole("combobox", { name: "The way to" }).selectOption({ label: "Client A" });
+  assert.equal(await length.inputValue(), "20");
+  assert.equal(await dialog.getByRole("combobox", { name: "Which one" }).locator("option:checked").innerText(), "Client B");
 }));
 
 test("what does not exist is said, and the list of lessons lives on", page(async ({ open, trouble }) => {
