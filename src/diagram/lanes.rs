@@ -58,7 +58,8 @@ pub(super) fn lanes(
         }
     }
     let most = columns.iter().copied().max().unwrap_or(0);
-    let first = axis + 16 + BARS + COLUMN * columns.first().copied().unwrap_or(0);
+    let first =
+        axis + if tight { 6 } else { 16 } + BARS + COLUMN * columns.first().copied().unwrap_or(0);
     let gaps = (names.nodes.len() as i32 - 1).max(1);
     let roomy = first + RIGHT + gaps * (NEAREST + COLUMN * most);
     let short = if tight { (roomy - width).max(0) } else { 0 };
@@ -66,14 +67,14 @@ pub(super) fn lanes(
     let nearest = if tight { TIGHTEST } else { NEAREST };
     let width = width.max(first + right + gaps * (nearest + COLUMN * most));
     let spacing = (width - first - right) / gaps;
-    let between = if spacing < NEAREST { 4 } else { 20 };
+    let between = if spacing < NEAREST { 3 } else { 20 };
     let half = (spacing - between).min(128) / 2;
     let sayings = Sayings::of(run);
     let lanes = names.nodes.iter().enumerate().map(|(index, node)| {
         let proc = ProcId(index as u16);
         let x = first + spacing * index as i32;
         let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
-        let most = 2 * half - if spacing < NEAREST { 2 } else { 8 };
+        let most = 2 * half - if spacing < NEAREST { 0 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
         for saying in &mut sayings {
             saying.text = fit(&saying.text, most, SIZE, false);
