@@ -157,7 +157,7 @@ impl Teller<'_> {
         let ended = belief.ended.and_then(|e| self.run.record.event(e).note());
         match ended {
             Some(Testimony::Doubt(_, BeliefEnd::Released)) => {
-                format!(" {whose} release did not arrive.")
+                format!(" {whose} release has had no effect on it.")
             }
             Some(Testimony::Doubt(_, BeliefEnd::Crashed)) => format!(" {who} had crashed."),
             _ => String::new(),
