@@ -4,7 +4,7 @@ mod support;
 
 use lockscope::judge::IntervalKind;
 use lockscope::run::{ResourceSpec, kind};
-use support::{Case, overlaps, race, seeds, when};
+use support::{Case, overlaps, race, seeds, transfer, when};
 
 #[test]
 fn the_lease_race_corrupts_without_a_check_and_is_refused_with_one() {
@@ -16,17 +16,6 @@ fn the_lease_race_corrupts_without_a_check_and_is_refused_with_one() {
     assert_eq!((on.stale_rejected, on.stale_accepted, on.corruption), (1, 0, 0));
     assert_eq!((on.outlived, on.broken_promises, on.invariant_broken), (1, 0, Some(0)));
     assert!(!on.harmed());
-}
-
-/// A transfer in two writes, torn apart by a pause; another client takes 10 in between.
-fn transfer() -> Case {
-    let two_writes = "acquire; read X; read Y; write X = X - 40; write Y = Y + 40; release";
-    let take = "acquire; read X; read taken; write X = X - 10; write taken = taken + 10; release";
-    Case::new(&[("X", 100), ("Y", 0), ("taken", 0)])
-        .invariant("X + Y + taken == 100")
-        .client("client-a", "0s", two_writes)
-        .client("client-b", "1s", take)
-        .edits("pause client-a before write#2 for 12s")
 }
 
 #[test]

@@ -11,7 +11,7 @@ use lockscope::judge::{Grant, Testimony, TruthEnd};
 use lockscope::narrate::{self, Tone};
 use lockscope::run::{Run, kind};
 use lockscope::sim::{Causes, Event, EventId, Micros, ProcId, Ratio, What};
-use support::{Case, race, random_case, seeds};
+use support::{Case, race, random_case, seeds, transfer};
 
 const CASES: u64 = 300;
 
@@ -26,16 +26,6 @@ fn replay(test: &str, seed: u64) -> String {
 fn without_edits(mut case: Case) -> Case {
     case.edits.clear();
     case
-}
-
-fn transfer() -> Case {
-    let two_writes = "acquire; read X; read Y; write X = X - 40; write Y = Y + 40; release";
-    let take = "acquire; read X; read taken; write X = X - 10; write taken = taken + 10; release";
-    Case::new(&[("X", 100), ("Y", 0), ("taken", 0)])
-        .invariant("X + Y + taken == 100")
-        .client("client-a", "0s", two_writes)
-        .client("client-b", "1s", take)
-        .edits("pause client-a before write#2 for 12s")
 }
 
 /// The counter that is incremented after the grant hands the late client the higher token.

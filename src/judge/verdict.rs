@@ -169,6 +169,18 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// Whether it is harm to the resource, and not a fact about order.
+    pub fn is_harm(&self) -> bool {
+        matches!(
+            self,
+            Finding::Corruption { .. }
+                | Finding::LostUpdate { .. }
+                | Finding::Torn { .. }
+                | Finding::InvariantBroken { .. }
+                | Finding::Duplicate { .. }
+        )
+    }
+
     /// The event that shows it.
     pub fn event(&self) -> EventId {
         match self {

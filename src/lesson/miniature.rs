@@ -158,17 +158,7 @@ fn mark(run: &Run, id: EventId) -> Option<(MarkKind, ProcId)> {
     let about = crate::run::kind::client(&run.record, event).unwrap_or(event.node);
     let found =
         |is: fn(&Finding) -> bool| run.judgement.findings.iter().any(|f| f.event() == id && is(f));
-    let harm = |f: &Finding| {
-        matches!(
-            f,
-            Finding::Corruption { .. }
-                | Finding::LostUpdate { .. }
-                | Finding::Torn { .. }
-                | Finding::InvariantBroken { .. }
-                | Finding::Duplicate { .. }
-        )
-    };
-    if found(harm) {
+    if found(Finding::is_harm) {
         return Some((MarkKind::Harm, about));
     }
     if found(|f| matches!(f, Finding::StaleAccepted { .. })) {

@@ -9,7 +9,7 @@ use crate::judge::{Judgement, judge};
 use crate::sim::{Discard, EventId, Micros, ProcId, Record, World};
 use crate::systems::Locks;
 
-/// How many events lie between two keyframes: seeking replays at most about so many.
+/// How many events lie between two keyframes of a run that is not very long.
 pub const KEYFRAME_EVERY: u32 = 256;
 
 /// How many keyframes a run keeps; seeking in the longest run replays a few thousand events.

@@ -197,11 +197,6 @@ impl<D: Domain> Cx<'_, D> {
         id
     }
 
-    /// Adds a cause to whatever follows.
-    pub fn because(&mut self, id: Option<EventId>) {
-        self.causes = self.causes.and(id);
-    }
-
     /// The message that is being handled.
     pub fn handling(&self) -> Option<MsgId> {
         self.handling

@@ -360,9 +360,6 @@ fn section_end(why: BeliefEnd) -> SectionEnd {
     }
 }
 
-/// The task of a request that nobody waits for.
-pub const NO_TASK: usize = usize::MAX;
-
 /// Open requests of a lock library, with their time-outs.
 #[derive(Clone, Debug)]
 pub struct Requests<T> {

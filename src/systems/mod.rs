@@ -13,7 +13,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::rc::Rc;
 
-pub use client::{Client, Desk, LockClient, NO_TASK, Op, Requests, link_writes, parse_word};
+pub use client::{Client, Desk, LockClient, Op, Requests, link_writes, parse_word};
 pub use lease::Lease;
 pub use resource::Resource;
 pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};

@@ -280,16 +280,7 @@ fn leaves(run: &Run, written: &[Option<Rc<Run>>]) -> Option<(u32, usize)> {
 
 /// The event from which on the verdict gives nothing away.
 fn decided(run: &Run, tone: narrate::Tone) -> u32 {
-    let harm = |f: &&Finding| {
-        matches!(
-            f,
-            Finding::Corruption { .. }
-                | Finding::LostUpdate { .. }
-                | Finding::Torn { .. }
-                | Finding::InvariantBroken { .. }
-                | Finding::Duplicate { .. }
-        )
-    };
+    let harm = |f: &&Finding| f.is_harm();
     let decides = |f: &&Finding| match f {
         Finding::StaleAccepted { .. }
         | Finding::StaleRejected { .. }

@@ -102,6 +102,17 @@ pub fn race() -> Case {
         .edits("pause client-a before write#1 for 12s")
 }
 
+/// A transfer in two writes, torn apart by a pause; another client takes 10 in between.
+pub fn transfer() -> Case {
+    let two_writes = "acquire; read X; read Y; write X = X - 40; write Y = Y + 40; release";
+    let take = "acquire; read X; read taken; write X = X - 10; write taken = taken + 10; release";
+    Case::new(&[("X", 100), ("Y", 0), ("taken", 0)])
+        .invariant("X + Y + taken == 100")
+        .client("client-a", "0s", two_writes)
+        .client("client-b", "1s", take)
+        .edits("pause client-a before write#2 for 12s")
+}
+
 /// The spans of overlap.
 pub fn overlaps(run: &Run) -> Vec<(u64, u64)> {
     let spans = run.judgement.findings.iter().filter_map(|f| match f {
