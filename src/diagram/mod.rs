@@ -2,7 +2,7 @@
 //!
 //! [`layout`] gives a [`Picture`] of lanes and [`Mark`]s. [`paths`] says what draws a mark, and
 //! [`Primitive::element`] which element of SVG that is: the page and the file of [`svg`] draw the
-//! very same.
+//! very same. [`still`] is a part of the picture as it stands at a moment.
 
 mod board;
 mod draw;
@@ -17,6 +17,7 @@ mod paint;
 pub mod palette;
 mod picture;
 mod signs;
+mod still;
 mod story;
 mod svg;
 mod text;
@@ -30,4 +31,5 @@ pub use palette::Role;
 pub use picture::{
     Anchor, Area, Fate, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,
 };
-pub use svg::svg;
+pub use still::{Still, still};
+pub use svg::{alone, escape, svg};

@@ -76,10 +76,10 @@ pub enum Primitive {
     },
 }
 
-/// An element of SVG: what the page builds nodes from and the file writes out.
+/// An element of SVG or of a document: what the page builds nodes from and files are written from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Element {
-    /// `line`, `path`, `rect`, `circle`, `text`, `defs`, `pattern`.
+    /// `line`, `path`, `svg`, `p`; empty for words that stand beside elements.
     pub tag: &'static str,
     /// Its attributes.
     pub attributes: Vec<(&'static str, String)>,
@@ -90,12 +90,22 @@ pub struct Element {
 }
 
 impl Element {
-    fn new(tag: &'static str) -> Element {
+    /// An empty element.
+    pub fn new(tag: &'static str) -> Element {
         Element { tag, attributes: Vec::new(), children: Vec::new(), text: String::new() }
     }
 
-    fn with(mut self, name: &'static str, value: impl ToString) -> Element {
+    /// The element with one more attribute.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl ToString) -> Element {
         self.attributes.push((name, value.to_string()));
+        self
+    }
+
+    /// The element with these in it, behind what it has.
+    #[must_use]
+    pub fn holding(mut self, children: impl IntoIterator<Item = Element>) -> Element {
+        self.children.extend(children);
         self
     }
 }

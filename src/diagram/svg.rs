@@ -45,6 +45,16 @@ pub fn svg(run: &Run, picture: &Picture) -> String {
     out
 }
 
+/// A still picture as a file of its own, with its styles.
+pub fn alone(still: &Element) -> String {
+    let style = Element { text: style(), ..Element::new("style") };
+    let mut svg = still.clone().with("xmlns", "http://www.w3.org/2000/svg");
+    svg.children.splice(0..0, [style, defs()]);
+    let mut out = String::new();
+    write(&mut out, &svg);
+    out
+}
+
 fn title(run: &Run) -> String {
     let names: Vec<&str> = run.names().nodes.iter().map(|n| n.label.as_str()).collect();
     format!("Space-time diagram: {}", names.join(", "))
@@ -106,7 +116,8 @@ fn write(out: &mut String, element: &Element) {
     let _ = writeln!(out, "</{}>", element.tag);
 }
 
-fn escape(text: &str) -> String {
+/// A text as markup shows it, between tags and in the quotes of an attribute.
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
