@@ -9,6 +9,11 @@ const ROOMS: &[&str] =
 /// Rooms whose results must be the same everywhere, byte for byte.
 const CORE: &[&str] = &["sim", "judge", "systems", "run", "search"];
 
+fn folder_of(room: &str) -> String {
+    let package = if CORE.contains(&room) { "src/core" } else { "src" };
+    format!("{package}/{room}")
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -63,7 +68,7 @@ fn the_core_knows_no_float_no_wall_clock_no_hash_order_and_no_web() {
         "gloo_timers",
     ];
     for room in CORE {
-        for (path, text) in files(&format!("src/{room}"), ".rs") {
+        for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             let found = words(&code).find(|w| banned.contains(w));
             assert_eq!(found, None, "{}", path.display());
@@ -74,7 +79,7 @@ fn the_core_knows_no_float_no_wall_clock_no_hash_order_and_no_web() {
 #[test]
 fn rooms_use_only_the_rooms_below_them() {
     for (place, room) in ROOMS.iter().enumerate() {
-        for (path, text) in files(&format!("src/{room}"), ".rs") {
+        for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             for (above, other) in ROOMS.iter().enumerate() {
                 let used = code.contains(&format!("crate::{other}"));
@@ -92,7 +97,7 @@ fn neither_the_judge_nor_any_picture_names_a_system() {
         .collect();
     systems.push("\"lease\"".into());
     for room in ["sim", "judge", "run", "narrate", "diagram", "ui"] {
-        for (path, text) in files(&format!("src/{room}"), ".rs") {
+        for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             for system in &systems {
                 assert!(!code.contains(system.as_str()), "{} names {system}", path.display());
@@ -104,7 +109,7 @@ fn neither_the_judge_nor_any_picture_names_a_system() {
 #[test]
 fn the_web_is_touched_only_by_the_page() {
     for room in ["narrate", "diagram", "lesson", "cli"] {
-        for (path, text) in files(&format!("src/{room}"), ".rs") {
+        for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             let found =
                 words(&code).find(|w| ["yew", "web_sys", "js_sys", "wasm_bindgen"].contains(w));
@@ -116,7 +121,7 @@ fn the_web_is_touched_only_by_the_page() {
 #[test]
 fn no_event_makes_a_string() {
     for file in ["actor.rs", "heart.rs", "proc.rs", "world.rs", "wire.rs", "record.rs", "rng.rs"] {
-        let text = fs::read_to_string(root().join("src/sim").join(file)).expect("it exists");
+        let text = fs::read_to_string(root().join("src/core/sim").join(file)).expect("it exists");
         let code = code(&text);
         for maker in ["format!", "to_string()", "String::from"] {
             assert!(!code.contains(maker), "{file} uses {maker}");
