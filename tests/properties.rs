@@ -7,8 +7,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use lockscope::judge::{Finding, IntervalKind};
-use lockscope::run::{Run, kind, parse_edit};
-use lockscope::sim::{ConnId, EventId, ProcId, Record, What, World};
+use lockscope::run::{Action, Run, kind, parse_edit};
+use lockscope::sim::{ConnId, EventId, Micros, ProcId, Record, What, World};
 use lockscope::systems::Locks;
 use support::{Draws, random_case, random_edit, seeds};
 
@@ -115,6 +115,31 @@ fn an_edit_at_a_moment_changes_nothing_before_it() {
 }
 
 #[test]
+fn an_edit_knows_the_first_event_that_it_brought_about() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        for (index, edit) in run.compiled.edits.iter().enumerate() {
+            let Some(id) = run.edit_events[index] else { continue };
+            let event = run.record.event(id);
+            let is = |kinds: &[&str]| kinds.contains(&kind::kind(event));
+            let right = match &edit.action {
+                Action::Pause(node, _, span) => {
+                    let who = run.names().find(node) == Some(event.node);
+                    who && matches!(event.what, What::Pause(d) if d == *span)
+                }
+                Action::Cut(..) => is(&["cut"]),
+                Action::Heal(..) => is(&["heal"]),
+                Action::Crash(..) => is(&["crash"]),
+                Action::Restart(..) => is(&["restart", "start"]),
+                Action::Drop(..) | Action::Delay(..) => matches!(event.what, What::Send(..)),
+                Action::Set(..) => is(&["set"]),
+            };
+            assert!(right, "{edit}: {event:?}; {}", replay("an_edit_knows", seed));
+        }
+    }
+}
+
+#[test]
 fn an_edit_reads_back_as_it_prints() {
     let nodes = ["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"];
     for seed in seeds(20_000) {
@@ -122,6 +147,13 @@ fn an_edit_reads_back_as_it_prints() {
         let edit = parse_edit(&text, &nodes).unwrap_or_else(|e| panic!("{text}: {e}"));
         let again = parse_edit(&edit.to_string(), &nodes);
         assert_eq!(again.as_ref(), Ok(&edit), "{text}; {}", replay("an_edit_reads", seed));
+        // Each of its times can be replaced, and nothing else changes with it.
+        for (which, time) in edit.spans() {
+            let other = edit.with(which, time.plus(Micros(1)));
+            assert_ne!(other, edit, "{text} {which:?}");
+            assert_eq!(other.with(which, time), edit, "{text} {which:?}");
+            assert_eq!(parse_edit(&other.to_string(), &nodes).as_ref(), Ok(&other), "{text}");
+        }
     }
     for text in ["at 5s cut {client-a ledger}|{resource}", "pause client-a at 3s for 9s"] {
         let edit = parse_edit(text, &nodes).expect("both are in the grammar");

@@ -3,7 +3,7 @@
 mod support;
 
 use lockscope::run::{compile, kind};
-use lockscope::search::{NoEdge, knife_edge};
+use lockscope::search::{Goal, NoEdge, knife_edge};
 use lockscope::systems::Registry;
 use support::{Draws, race, seeds};
 
@@ -18,7 +18,8 @@ fn the_shortest_harmful_pause_is_the_one_that_arithmetic_predicts() {
             .set("lease.ttl", &format!("{ttl}us"))
             .set("link.delay", &format!("{delay}us"));
         let compiled = |edits: &[String]| compile(&case.scenario, edits, &Registry::standard());
-        let edge = knife_edge(&compiled, &case.edits, 0).expect("there is an edge");
+        let find = |goal| knife_edge(&compiled, &case.edits, 0, goal).expect("there is an edge");
+        let edge = find(Goal::Harm);
         // A pauses after its grant, its read and its work; B's read is the newer holder's touch.
         let pause_start = 4 * delay + 1_000_000;
         let newer_touch = delay + ttl + 2 * delay;
@@ -35,6 +36,15 @@ fn the_shortest_harmful_pause_is_the_one_that_arithmetic_predicts() {
         // Without harm A's write came first; with harm B's read overtook it.
         assert_eq!(told(&edge.safe_run, swap.first.0), "accept");
         assert_eq!(told(&edge.harmful_run, swap.second.1), "serve");
+
+        // The write is stale as soon as it arrives after B's grant.
+        let stale = find(Goal::Stale);
+        let newer_grant = delay + ttl;
+        let expected = (newer_grant - pause_start - delay).div_ceil(1_000);
+        assert_eq!(stale.harmful.0 / 1_000, expected, "SEED={seed} stale");
+        let swap = stale.swap.expect("a write and a grant changed places");
+        assert_eq!(told(&stale.safe_run, swap.first.0), "accept");
+        assert_eq!(told(&stale.harmful_run, swap.second.1), "grant");
     }
 }
 
@@ -42,6 +52,16 @@ fn the_shortest_harmful_pause_is_the_one_that_arithmetic_predicts() {
 fn there_is_no_edge_behind_a_check_and_none_without_a_pause() {
     let case = race().edits("set resource.check token");
     let compiled = |edits: &[String]| compile(&case.scenario, edits, &Registry::standard());
-    assert!(matches!(knife_edge(&compiled, &case.edits, 0), Err(NoEdge::NeverHarm(_))));
-    assert_eq!(knife_edge(&compiled, &case.edits, 1).unwrap_err(), NoEdge::NotAPause);
+    let find = |index, goal| knife_edge(&compiled, &case.edits, index, goal);
+    assert!(matches!(find(0, Goal::Harm), Err(NoEdge::Never(_))));
+    assert_eq!(find(1, Goal::Harm).unwrap_err(), NoEdge::NoLength);
+    // The late write comes behind the check as well, and from the newer write on it is rejected.
+    let stale = find(0, Goal::Stale).expect("there is an edge");
+    assert_eq!(stale.harmful_run.judgement.verdict.stale_accepted, 1);
+    let rejected = find(0, Goal::Rejected).expect("there is an edge");
+    assert!(stale.harmful < rejected.harmful);
+    let swap = rejected.swap.expect("the two writes changed places");
+    let told = |run: &lockscope::run::Run, id| kind::kind(run.record.event(id));
+    assert_eq!(told(&rejected.safe_run, swap.first.0), "accept");
+    assert_eq!(told(&rejected.harmful_run, swap.first.1), "reject");
 }

@@ -47,6 +47,70 @@ pub enum Action {
     Set(String, String, Option<Micros>),
 }
 
+/// What a number of an edit says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Span {
+    /// When it happens.
+    Moment,
+    /// How long it lasts, or how much later it makes something.
+    Length,
+    /// What a setting is set to.
+    Value,
+}
+
+impl Edit {
+    /// Its times, in the order in which it is written. An edit that waits for an occasion has no
+    /// moment of its own.
+    pub fn spans(&self) -> Vec<(Span, Micros)> {
+        let moment = |at: &Micros| (Span::Moment, *at);
+        let length = |span: &Micros| (Span::Length, *span);
+        match &self.action {
+            Action::Pause(_, When::At(at), span) | Action::Cut(_, at, Some(span)) => {
+                vec![moment(at), length(span)]
+            }
+            Action::Pause(_, When::Before(..), span) | Action::Delay(_, _, _, span) => {
+                vec![length(span)]
+            }
+            Action::Cut(_, at, None)
+            | Action::Heal(_, at)
+            | Action::Crash(_, at)
+            | Action::Restart(_, at) => vec![moment(at)],
+            Action::Drop(..) => Vec::new(),
+            Action::Set(_, value, at) => {
+                let value = Micros::parse(value).map(|v| (Span::Value, v));
+                at.iter().map(moment).chain(value).collect()
+            }
+        }
+    }
+
+    /// The same edit with one of its times replaced. A pause that waits for an occasion gets a
+    /// moment in its place; what an edit does not have stays as it is.
+    #[must_use]
+    pub fn with(&self, which: Span, time: Micros) -> Edit {
+        let mut edit = self.clone();
+        match (&mut edit.action, which) {
+            (Action::Pause(_, when, _), Span::Moment) => *when = When::At(time),
+            (
+                Action::Cut(_, at, _)
+                | Action::Heal(_, at)
+                | Action::Crash(_, at)
+                | Action::Restart(_, at)
+                | Action::Set(_, _, Some(at)),
+                Span::Moment,
+            ) => *at = time,
+            (
+                Action::Pause(_, _, span)
+                | Action::Cut(_, _, Some(span))
+                | Action::Delay(_, _, _, span),
+                Span::Length,
+            ) => *span = time,
+            (Action::Set(_, value, _), Span::Value) => *value = time.to_string(),
+            _ => {}
+        }
+        edit
+    }
+}
+
 /// Between whom, and in which directions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ways {

@@ -28,6 +28,9 @@ pub struct Run {
     pub end: Micros,
     /// Indices of edits that found no occasion.
     pub unused_edits: Vec<usize>,
+    /// The first event that each edit brought about: a pause its pause, a fault of a message the
+    /// sending. None for an edit without an occasion, and for a setting that holds from the start.
+    pub edit_events: Vec<Option<EventId>>,
     /// Clients whose program had not ended when the run was cut off at its latest end.
     pub cut_off: Vec<ProcId>,
     keyframes: Vec<World<Locks>>,
@@ -57,12 +60,13 @@ impl Run {
         }
         let end = world.now();
         let judgement = judge(&record.events, &compiled.setup, end);
-        let used = world.used_edits();
+        let edit_events = world.used_edits().to_vec();
         let is_set =
             |i: usize| matches!(compiled.edits[i].action, super::edit::Action::Set(_, _, None));
-        let unused_edits = (0..used.len()).filter(|i| !used[*i] && !is_set(*i)).collect();
+        let unused_edits =
+            (0..edit_events.len()).filter(|i| edit_events[*i].is_none() && !is_set(*i)).collect();
         let cut_off = world.unfinished();
-        Run { compiled, record, judgement, end, unused_edits, cut_off, keyframes }
+        Run { compiled, record, judgement, end, unused_edits, edit_events, cut_off, keyframes }
     }
 
     /// What everything is called.

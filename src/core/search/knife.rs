@@ -1,87 +1,118 @@
-//! The knife edge: the shortest pause that harms, found by bisection.
+//! The knife edge: the shortest pause (or cut, or delay) that does it, found by bisection.
 
 use crate::judge::{CellId, Section, Testimony};
-use crate::run::{Action, Compiled, Edit, Run, ScenarioError};
-use crate::sim::{EventId, Micros, MsgId};
+use crate::run::{Compiled, Run, ScenarioError, Span};
+use crate::sim::{EventId, Micros, MsgId, ProcId};
 
 /// The step of the search: an edge is told to the millisecond.
 const STEP: Micros = Micros::from_millis(1);
-/// The longest pause that is tried.
+/// The longest length that is tried.
 const LONGEST: Micros = Micros::from_secs(10 * 60);
 
 /// How a search compiles the scenario under other edits.
 pub type Compile<'s> = dyn Fn(&[String]) -> Result<Compiled, Vec<ScenarioError>> + 's;
 
-/// Two runs that differ by a millisecond of pause, one without harm and one with.
+/// What a longer pause may bring about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// Harm at the resource.
+    Harm,
+    /// A write that arrives when a newer grant exists, and is rejected.
+    Rejected,
+    /// A write that arrives when a newer grant exists, whatever becomes of it.
+    Stale,
+}
+
+impl Goal {
+    /// Whether it came about in this run.
+    pub fn is_met(self, run: &Run) -> bool {
+        let verdict = &run.judgement.verdict;
+        match self {
+            Goal::Harm => verdict.harmed(),
+            Goal::Rejected => verdict.stale_rejected > 0,
+            Goal::Stale => verdict.stale_attempts > 0,
+        }
+    }
+}
+
+/// Two runs that differ by a millisecond of one length, one that does not do it and one that does.
 #[derive(Debug)]
 pub struct Edge {
-    /// The longest pause below the edge; its run does no harm.
+    /// What was sought.
+    pub goal: Goal,
+    /// The longest length below the edge.
     pub safe: Micros,
-    /// One millisecond more; its run does harm.
+    /// One millisecond more.
     pub harmful: Micros,
-    /// The edits of the run without harm.
+    /// The edits of the run below the edge.
     pub safe_edits: Vec<String>,
-    /// The edits of the run with harm.
+    /// The edits of the run beyond it.
     pub harmful_edits: Vec<String>,
-    /// The run without harm.
+    /// The run below the edge.
     pub safe_run: Run,
-    /// The run with harm.
+    /// The run beyond it.
     pub harmful_run: Run,
-    /// The two operations at a resource whose order the millisecond turned around.
+    /// The two events whose order the millisecond turned around.
     pub swap: Option<Swap>,
     /// How many runs it took.
     pub runs: u32,
 }
 
-/// Two operations that arrive in one order without harm and in the other with it.
+/// Two events that come in one order below the edge and in the other beyond it: operations at a
+/// resource, or such an operation and a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swap {
-    /// The operation that came first without harm: its event in the run without harm, and in the
-    /// run with harm.
+    /// What came first below the edge: its event in the run below, and in the run beyond.
     pub first: (EventId, EventId),
-    /// The operation that overtook it, likewise.
+    /// What overtook it, likewise.
     pub second: (EventId, EventId),
 }
 
 /// Why there is no edge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoEdge {
-    /// The edit with this index is no pause.
-    NotAPause,
-    /// Even without the pause there is harm.
-    AlwaysHarm,
-    /// No pause up to the longest that was tried does harm.
-    NeverHarm(Micros),
+    /// The edit with this index has no length.
+    NoLength,
+    /// It comes about even with a length of nothing.
+    Always,
+    /// No length up to the longest that was tried brings it about.
+    Never(Micros),
     /// A run could not be compiled.
     Wrong(Vec<ScenarioError>),
 }
 
-/// Finds the shortest pause that harms: the length of the edit with this index is varied, and
-/// everything else stays.
+/// Finds the shortest length of the edit with this index that reaches the goal: everything else
+/// stays.
 ///
-/// The search doubles the length until a run does harm and halves the gap from there. It finds an
-/// edge; where harm comes and goes with the length, it finds the lowest one that the doubling met.
+/// The search doubles the length until a run reaches it and halves the gap from there. It finds an
+/// edge; where the goal comes and goes with the length, it finds the lowest one that the doubling
+/// met.
 ///
 /// # Errors
 /// Why there is no edge to be found.
-pub fn knife_edge(compile: &Compile<'_>, edits: &[String], index: usize) -> Result<Edge, NoEdge> {
+pub fn knife_edge(
+    compile: &Compile<'_>,
+    edits: &[String],
+    index: usize,
+    goal: Goal,
+) -> Result<Edge, NoEdge> {
     let mut search = Search { compile, edits, index, runs: 0 };
     let (_, zero) = search.run(Micros::ZERO)?;
-    if zero.judgement.verdict.harmed() {
-        return Err(NoEdge::AlwaysHarm);
+    if goal.is_met(&zero) {
+        return Err(NoEdge::Always);
     }
     let mut safe = Micros::ZERO;
     let mut harmful = STEP;
-    while !search.harms(harmful)? {
+    while !goal.is_met(&search.run(harmful)?.1) {
         safe = harmful;
         if harmful >= LONGEST {
-            return Err(NoEdge::NeverHarm(LONGEST));
+            return Err(NoEdge::Never(LONGEST));
         }
         harmful = Micros(harmful.0 * 2).min(LONGEST);
     }
     while harmful.0 - safe.0 > STEP.0 {
         let middle = Micros((safe.0 + harmful.0) / 2 / STEP.0 * STEP.0);
-        if search.harms(middle)? {
+        if goal.is_met(&search.run(middle)?.1) {
             harmful = middle;
         } else {
             safe = middle;
@@ -89,9 +120,9 @@ pub fn knife_edge(compile: &Compile<'_>, edits: &[String], index: usize) -> Resu
     }
     let (safe_edits, safe_run) = search.run(safe)?;
     let (harmful_edits, harmful_run) = search.run(harmful)?;
-    let swap = swap(&safe_run, &harmful_run);
+    let swap = swap(&safe_run, &harmful_run, goal);
     let runs = search.runs;
-    Ok(Edge { safe, harmful, safe_edits, harmful_edits, safe_run, harmful_run, swap, runs })
+    Ok(Edge { goal, safe, harmful, safe_edits, harmful_edits, safe_run, harmful_run, swap, runs })
 }
 
 struct Search<'s> {
@@ -105,48 +136,51 @@ impl Search<'_> {
     fn run(&mut self, length: Micros) -> Result<(Vec<String>, Run), NoEdge> {
         let mut edits = self.edits.to_vec();
         let compiled = (self.compile)(&edits).map_err(NoEdge::Wrong)?;
-        let Some(Edit { action: Action::Pause(node, when, _) }) = compiled.edits.get(self.index)
-        else {
-            return Err(NoEdge::NotAPause);
-        };
-        let pause = Edit { action: Action::Pause(node.clone(), when.clone(), length) };
-        edits[self.index] = pause.to_string();
+        let edit = compiled.edits.get(self.index).ok_or(NoEdge::NoLength)?;
+        if !edit.spans().iter().any(|s| s.0 == Span::Length) {
+            return Err(NoEdge::NoLength);
+        }
+        edits[self.index] = edit.with(Span::Length, length).to_string();
         self.runs += 1;
         let compiled = (self.compile)(&edits).map_err(NoEdge::Wrong)?;
         Ok((edits, Run::of(compiled)))
     }
-
-    fn harms(&mut self, length: Micros) -> Result<bool, NoEdge> {
-        Ok(self.run(length)?.1.judgement.verdict.harmed())
-    }
 }
 
-/// An operation at a resource, told apart from all others in any run of the scenario.
+/// Something whose place in the order counts, told apart from all others in any run of the scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Deed {
-    section: Section,
-    cell: CellId,
-    /// The number of the write; none for a read.
-    write: Option<u32>,
+enum Deed {
+    /// An operation at a resource, with the number of a write.
+    Operation(Section, CellId, Option<u32>),
+    /// The n-th grant to a client.
+    Grant(ProcId, usize),
 }
 
-fn deeds(run: &Run) -> Vec<(Deed, EventId)> {
-    let events = run.record.events.iter().enumerate();
-    let deed = |note: &Testimony| match note {
-        Testimony::Serve(op, ..) | Testimony::Reject(op, None, _) => {
-            Some(Deed { section: op.section, cell: op.cell, write: None })
-        }
-        Testimony::Accept(op, write, ..) | Testimony::Reject(op, Some((write, MsgId(_))), _) => {
-            Some(Deed { section: op.section, cell: op.cell, write: Some(write.number) })
-        }
-        _ => None,
-    };
-    events.filter_map(|(i, e)| Some((deed(e.note()?)?, EventId(i as u32)))).collect()
+fn deeds(run: &Run, goal: Goal) -> Vec<(Deed, EventId)> {
+    let mut found: Vec<(Deed, EventId)> = Vec::new();
+    for (index, event) in run.record.events.iter().enumerate() {
+        let deed = match event.note() {
+            Some(Testimony::Serve(op, ..) | Testimony::Reject(op, None, _)) => {
+                Deed::Operation(op.section, op.cell, None)
+            }
+            Some(
+                Testimony::Accept(op, write, ..)
+                | Testimony::Reject(op, Some((write, MsgId(_))), _),
+            ) => Deed::Operation(op.section, op.cell, Some(write.number)),
+            Some(Testimony::Grant { client, .. }) if goal == Goal::Stale => {
+                let same = |f: &&(Deed, EventId)| matches!(f.0, Deed::Grant(c, _) if c == *client);
+                Deed::Grant(*client, found.iter().filter(same).count())
+            }
+            _ => continue,
+        };
+        found.push((deed, EventId(index as u32)));
+    }
+    found
 }
 
-/// The first two operations that stand in another order.
-fn swap(safe: &Run, harmful: &Run) -> Option<Swap> {
-    let (safe, harmful) = (deeds(safe), deeds(harmful));
+/// The first two that stand in another order.
+fn swap(safe: &Run, harmful: &Run, goal: Goal) -> Option<Swap> {
+    let (safe, harmful) = (deeds(safe, goal), deeds(harmful, goal));
     let differs = safe.iter().zip(&harmful).position(|(a, b)| a.0 != b.0)?;
     let (first, second) = (safe[differs], harmful[differs]);
     let first_later = harmful[differs..].iter().find(|d| d.0 == first.0)?;

@@ -234,7 +234,7 @@ impl<D: Domain> Cx<'_, D> {
         let (mut lost, mut travel) = (false, self.travel(from, to, number));
         for (a, b, n, fault, edit) in &self.core.plan.message_faults {
             if (*a, *b, *n) == (from, to, number) {
-                self.core.used[*edit] = true;
+                self.core.used[*edit].get_or_insert(sent);
                 match fault {
                     MessageFault::Drop => lost = true,
                     MessageFault::Delay(span) => travel = travel.plus(*span),

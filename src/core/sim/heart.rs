@@ -35,7 +35,7 @@ pub(super) struct Heart<D: Domain> {
     pub(super) settings: Rc<D::Settings>,
     pub(super) next_event: u32,
     pub(super) next_message: u32,
-    pub(super) used: Vec<bool>,
+    pub(super) used: Vec<Option<EventId>>,
     pub(super) faults_left: u32,
     pub(super) resets_left: u32,
     pub(super) programs_left: u32,
@@ -97,8 +97,8 @@ impl<D: Domain> Heart<D> {
         let mut paused = false;
         for (who, word, number, span, edit) in &plan.stops {
             if *who == p && word == verb && *number == count {
+                self.used[*edit].get_or_insert(EventId(self.next_event));
                 paused |= self.pause(p, *span, causes, sink);
-                self.used[*edit] = true;
             }
         }
         if !paused {

@@ -38,7 +38,7 @@ impl<D: Domain> World<D> {
             settings: plan.settings.clone(),
             next_event: 0,
             next_message: 0,
-            used: vec![false; plan.edits],
+            used: vec![None; plan.edits],
             faults_left: plan.faults.len() as u32,
             resets_left: 0,
             programs_left: plan.procs.iter().filter(|p| !p.tasks.is_empty()).count() as u32,
@@ -95,8 +95,8 @@ impl<D: Domain> World<D> {
         self.core.next_event
     }
 
-    /// Which edits found an occasion so far.
-    pub fn used_edits(&self) -> &[bool] {
+    /// The first event that each edit brought about so far; none for one that found no occasion.
+    pub fn used_edits(&self) -> &[Option<EventId>] {
         &self.core.used
     }
 
@@ -187,8 +187,9 @@ impl<D: Domain> World<D> {
                 self.core.faults_left -= 1;
                 let plan = self.core.plan.clone();
                 let (_, fault, edit) = &plan.faults[index as usize];
+                let first = EventId(self.core.next_event);
                 if self.fault(fault, index, *edit, sink) {
-                    self.core.used[*edit] = true;
+                    self.core.used[*edit].get_or_insert(first);
                 }
             }
             Due::Heal(index) => {
