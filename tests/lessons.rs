@@ -95,6 +95,7 @@ fn words(inline: &Inline) -> usize {
         Inline::Emphasis(all) | Inline::Strong(all) | Inline::Link(_, all) => {
             all.iter().map(words).sum()
         }
+        Inline::Evidence(_) => 0,
     }
 }
 

@@ -6,13 +6,14 @@
 //! expire client-a#1 before write client-a#1      order of events
 //! accept client-a#1 token 41 value 90 at 13.2s   an event and facts about it
 //! no reject client-a                             an event that must not happen
+//! setting resource.check token                   a setting, from the start to the end
 //! ```
 
 use std::fmt;
 
 use super::figures::{FIGURES, figures};
 use crate::judge::Testimony;
-use crate::run::{Names, Run, kind};
+use crate::run::{Action, Names, Run, kind};
 use crate::sim::{EventId, Expr, LineError, Micros, ProcId, Scanner, list};
 
 /// An event by its kind, the node or client that it is about, and its number among those.
@@ -50,6 +51,8 @@ enum Form {
     Never(EventRef),
     /// These events happen in this order.
     Order(Vec<EventRef>),
+    /// The setting has this value all the time.
+    Setting(String, String),
 }
 
 impl EventRef {
@@ -158,7 +161,22 @@ impl Claim {
             },
             Form::Happens(event, facts) => happens(event, facts, run),
             Form::Order(events) => ordered(events, run),
+            Form::Setting(key, value) => set(key, value, run),
         }
+    }
+
+    /// The event with which it has come true, for one that speaks of events that happen.
+    pub fn comes_true(&self, run: &Run) -> Option<EventId> {
+        match &self.0 {
+            Form::Happens(event, _) => event.find(run),
+            Form::Order(events) => events.last().and_then(|e| e.find(run)),
+            _ => None,
+        }
+    }
+
+    /// Whether it speaks of what came out, which only the figures say.
+    pub fn is_figure(&self) -> bool {
+        matches!(self.0, Form::Holds(_) | Form::Null(..))
     }
 }
 
@@ -169,6 +187,11 @@ impl Form {
             return Ok(Form::Never(EventRef::scan(s, names)?));
         }
         let second = s.peek_second();
+        if s.peek_text() == "setting" && second.starts_with(char::is_alphabetic) {
+            s.demand("setting")?;
+            let key = s.take("a setting such as `resource.check`")?.text.to_string();
+            return Ok(Form::Setting(key, s.take("its value")?.text.to_string()));
+        }
         let joins = ["", "and", "or"].contains(&second);
         if second.starts_with(char::is_alphabetic) && !joins && s.peek_text() != "not" {
             return Form::scan_event(s, names);
@@ -317,6 +340,22 @@ fn value_of(run: &Run, note: Option<&Testimony>) -> Option<i64> {
     }
 }
 
+fn set(key: &str, value: &str, run: &Run) -> Result<(), String> {
+    let then = run.compiled.settings.text(key);
+    if then.is_empty() {
+        let known = list(run.compiled.settings.specs().iter().map(|s| s.key));
+        return Err(format!("no setting `{key}`; the settings are {known}"));
+    }
+    if then != value {
+        return Err(format!("{key} is {then}"));
+    }
+    let later = run.compiled.edits.iter().find_map(|edit| match &edit.action {
+        Action::Set(other, new, Some(at)) if other == key && new != value => Some((new, at)),
+        _ => None,
+    });
+    later.map_or(Ok(()), |(new, at)| Err(format!("{key} becomes {new} at {at}")))
+}
+
 fn ordered(events: &[EventRef], run: &Run) -> Result<(), String> {
     let mut found = Vec::new();
     for event in events {
@@ -373,6 +412,7 @@ mod tests {
             "grant client-a before expire client-a#2 before accept client-a",
             "accept client-a token 18446744073709551615 value -5 at 1.5s",
             "no grant client-a#3",
+            "setting resource.check token",
         ] {
             assert_eq!(error(text).0, usize::MAX, "{text}: {}", error(text).1);
         }

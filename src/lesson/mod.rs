@@ -20,6 +20,6 @@ pub use file::{
 };
 pub use miniature::{Card, Index, Lane, MarkKind, Miniature, TinyMark};
 pub use model::{
-    Answer, BASE, Beat, Block, Class, Defence, FAULTS, Inline, Lesson, Line, Place, Predict,
-    Recall, Target, Variant,
+    Answer, BASE, Beat, Block, Class, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
+    Place, Predict, Recall, Step, Target, Task, Variant,
 };

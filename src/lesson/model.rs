@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{self, ClientSpec, Compiled, Scenario, ScenarioError};
 use crate::sim::Table;
-use crate::systems::Registry;
+use crate::systems::{Basis, Registry};
 
 /// The variant that is run by default; every lesson has it.
 pub const BASE: &str = "base";
@@ -61,6 +61,12 @@ pub struct Lesson {
     /// Questions at the end.
     #[serde(default)]
     pub recall: Vec<Recall>,
+    /// What to do oneself, at most one of each level.
+    #[serde(default)]
+    pub tasks: Vec<Task>,
+    /// Where the claims of the words come from, those that no run can show.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
     /// Words before the first beat.
     #[serde(default)]
     pub intro: Vec<Block>,
@@ -160,6 +166,9 @@ pub struct Predict {
     pub answers: Vec<Answer>,
     /// The event that shows the answer.
     pub shown: Line,
+    /// Whether the learner is asked what happened at the resource before it is explained.
+    #[serde(default)]
+    pub look: bool,
     /// Why, in a sentence or two.
     pub why: String,
 }
@@ -186,6 +195,76 @@ pub struct Recall {
     /// The lesson that it goes back to, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+}
+
+/// How much of a task is left to the learner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// A goal with steps, some of them done.
+    Help,
+    /// A goal and nothing else.
+    Challenge,
+}
+
+impl Level {
+    /// Both, in the order of the documentation.
+    pub const ALL: [Level; 2] = [Level::Help, Level::Challenge];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Level::Help => "help",
+            Level::Challenge => "challenge",
+        }
+    }
+}
+
+/// Something to bring about; the run on screen decides whether it was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// How much of it is left to the learner.
+    pub level: Level,
+    /// What to bring about, in words.
+    pub goal: String,
+    /// The variant that it begins with.
+    pub variant: String,
+    /// Steps towards it; of a challenge, none.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+    /// What has to hold of the run: all of it.
+    pub done: Vec<Line>,
+    /// A hint for whoever asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// All edits of a run in which it holds.
+    pub solution: Vec<Line>,
+}
+
+/// A step of a task.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// What to bring about, in words.
+    pub text: String,
+    /// What has to hold of the run.
+    pub done: Line,
+    /// A hint for whoever asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// Where a claim comes from that no run can show.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Its name in the words: `[^id]`.
+    pub id: String,
+    /// What kind of evidence it is.
+    pub kind: Basis,
+    /// What exactly it says.
+    pub says: String,
+    /// Who says it, and where: a title, a chapter.
+    #[serde(rename = "where")]
+    pub place: String,
 }
 
 /// A block of words. Closed: a page draws exactly these.
@@ -218,6 +297,8 @@ pub enum Inline {
     Code(String),
     /// A link to something that is known to exist.
     Link(Target, Vec<Inline>),
+    /// A mark behind a claim: the id of the evidence for it.
+    Evidence(String),
 }
 
 /// Where a link in a lesson can lead.
@@ -228,6 +309,8 @@ pub enum Target {
     Beat(String),
     /// Another lesson, by its id.
     Lesson(String),
+    /// A variant of the same lesson, by its name: it is run.
+    Run(String),
 }
 
 impl Lesson {
@@ -262,6 +345,21 @@ impl Lesson {
         };
         let mut edits: Vec<String> = found.edits.iter().map(|e| e.text.clone()).collect();
         edits.extend_from_slice(extra_edits);
+        run::compile(&self.scenario_of(found), &edits, &Registry::standard())
+    }
+
+    /// Reads a variant's scenario with these edits in place of its own, ready to run.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn compile_edited(
+        &self,
+        variant: &str,
+        edits: &[Line],
+    ) -> Result<Compiled, Vec<ScenarioError>> {
+        // A variant that does not exist has been complained about where it is named.
+        let Some(found) = self.variant(variant) else { return Err(Vec::new()) };
+        let edits: Vec<String> = edits.iter().map(|e| e.text.clone()).collect();
         run::compile(&self.scenario_of(found), &edits, &Registry::standard())
     }
 }

@@ -193,6 +193,17 @@ fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> 
         Inline::Link(Target::Lesson(id), inner) => {
             html! { <a href={format!("#/lesson/{id}")}>{ inlines(inner, state, to) }</a> }
         }
+        Inline::Link(Target::Run(name), inner) => {
+            let variant = state.lesson.variants.iter().position(|v| v.name == *name);
+            let sender = to.clone();
+            let onclick = Callback::from(move |_: MouseEvent| {
+                if let Some(variant) = variant {
+                    sender.dispatch(Action::Variant(variant));
+                }
+            });
+            html! { <button type="button" class="link" {onclick}>{ inlines(inner, state, to) }</button> }
+        }
+        Inline::Evidence(_) => html! {},
         Inline::Link(Target::Beat(id), inner) => {
             let beat = state.lesson.beats.iter().position(|b| b.id == *id);
             let sender = to.clone();

@@ -7,6 +7,7 @@
 mod client;
 mod lease;
 mod resource;
+mod rules;
 mod settings;
 
 use std::any::Any;
@@ -16,6 +17,7 @@ use std::rc::Rc;
 pub use client::{Client, Desk, LockClient, Op, Requests, link_writes, parse_word};
 pub use lease::Lease;
 pub use resource::Resource;
+pub use rules::{Basis, RESOURCE_RULES, Rule};
 pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
 
 use crate::judge::{CellId, LockId, Testimony, Token};
@@ -127,6 +129,10 @@ pub trait System: Sync {
     }
     /// What can be set beside the [`COMMON`] settings.
     fn settings(&self) -> &'static [Spec];
+    /// The rules that it keeps, each with where it comes from.
+    fn rules(&self) -> &'static [Rule] {
+        &[]
+    }
     /// Its servers: id, label, actor.
     fn servers(
         &self,

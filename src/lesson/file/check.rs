@@ -1,9 +1,10 @@
 //! Running a lesson's assertions, and packing lessons for the page.
 
 use super::place::Located;
+use crate::judge::Finding;
 use crate::lesson::claim::{Claim, EventRef, anchor};
 use crate::lesson::miniature::{Card, Index};
-use crate::lesson::model::{BASE, Beat, Lesson, Line, Predict, Variant};
+use crate::lesson::model::{BASE, Beat, Lesson, Level, Line, Predict, Task, Variant};
 use crate::run::{Run, ScenarioError};
 
 /// What came out of checking a lesson.
@@ -26,6 +27,9 @@ pub fn check(lesson: &Lesson) -> Checked {
             // A lesson that was read compiles; one that was made by a program may not.
             Err(errors) => checked.uncompiled(variant, &errors),
         }
+    }
+    for task in &lesson.tasks {
+        checked.task(lesson, task);
     }
     checked
 }
@@ -72,6 +76,49 @@ impl Checked {
         }
     }
 
+    /// The run that it begins with does not fulfil it, and the solution does; with help, some steps
+    /// are done from the start and some are not.
+    fn task(&mut self, lesson: &Lesson, task: &Task) {
+        let Some(variant) = lesson.variant(&task.variant) else { return };
+        let start = lesson.compile_edited(&task.variant, &variant.edits).map(Run::of);
+        let solved = lesson.compile_edited(&task.variant, &task.solution).map(Run::of);
+        let (Ok(start), Ok(solved)) = (start, solved) else { return };
+        let holds = |line: &Line, run: &Run| {
+            let claim = Claim::parse(&line.text, run.names()).map_err(|e| e.to_string())?;
+            claim.test(run)
+        };
+        let word = task.level.word();
+        let steps = || task.steps.iter().map(|s| &s.done);
+        for line in task.done.iter().chain(steps()) {
+            let words = |given: String| {
+                format!("in the solution of `{word}`: {given}; expected `{}`", line.text)
+            };
+            self.claim(line, holds(line, &solved).map_err(words));
+        }
+        let Some(first) = task.done.first() else { return };
+        let open = task.done.iter().any(|line| holds(line, &start).is_err());
+        let message = format!(
+            "the run that `{word}` begins with fulfils it already; expected something to do"
+        );
+        self.claim(first, if open { Ok(()) } else { Err(message) });
+        if task.level == Level::Help {
+            let done = steps().filter(|line| holds(line, &start).is_ok()).count();
+            let message = format!(
+                "{done} of {} steps of `{word}` are done from the start; expected some, and some \
+                 left",
+                task.steps.len()
+            );
+            let some = 0 < done && done < task.steps.len();
+            self.claim(first, if some { Ok(()) } else { Err(message) });
+        }
+        for index in &solved.unused_edits {
+            if let Some(edit) = task.solution.get(*index) {
+                let message = format!("the edit `{}` found no occasion in this run", edit.text);
+                self.notes.push(Located { place: edit.place, message });
+            }
+        }
+    }
+
     /// Its events happen in order, exactly one answer is right, and every other one names the
     /// misconception that it comes from.
     fn prediction(&mut self, prediction: &Predict, run: &Run) {
@@ -83,6 +130,14 @@ impl Checked {
             (Err(why), _) | (_, Err(why)) => Err(format!("{why}; expected it to happen")),
         };
         self.claim(&prediction.at, order);
+        let late = |f: &&Finding| {
+            matches!(f, Finding::StaleAccepted { .. } | Finding::StaleRejected { .. })
+        };
+        if prediction.look && !run.judgement.findings.iter().any(|f| late(&f)) {
+            let message =
+                "no late write comes to the resource in this run; expected one to look at";
+            self.claim(&prediction.at, Err(message.into()));
+        }
         let mut right = 0;
         for answer in &prediction.answers {
             let claim = Claim::parse(&answer.when.text, run.names());

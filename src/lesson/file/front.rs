@@ -6,7 +6,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::place::Source;
-use crate::lesson::model::{Answer, BASE, Class, Defence, FAULTS, Line, Predict, Recall, Variant};
+use crate::lesson::model::{
+    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Task, Variant,
+};
 use crate::run::Scenario;
 use crate::sim::list;
 
@@ -38,6 +40,8 @@ pub struct Front {
     pub defences: Vec<Defence>,
     pub predictions: Vec<Predict>,
     pub recall: Vec<Recall>,
+    pub tasks: Vec<Task>,
+    pub evidence: Vec<Evidence>,
 }
 
 /// A table that is being read: what it holds, where it is, which keys were asked for.
@@ -84,6 +88,8 @@ impl Reader<'_, '_> {
         let defences = self.want(&mut f, "defence", Self::defences).unwrap_or_default();
         let predictions = self.want(&mut f, "predict", Self::predictions).unwrap_or_default();
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
+        let tasks = self.want(&mut f, "task", Self::tasks_to_do).unwrap_or_default();
+        let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
         self.rest(f);
         Some(Front {
             id: id.unwrap_or_default(),
@@ -99,6 +105,8 @@ impl Reader<'_, '_> {
             defences,
             predictions,
             recall,
+            tasks,
+            evidence,
         })
     }
 
@@ -241,7 +249,7 @@ impl Reader<'_, '_> {
     }
 
     /// A line of text with its place.
-    fn line(&mut self, value: &Value<'_>) -> Option<Line> {
+    pub(super) fn line(&mut self, value: &Value<'_>) -> Option<Line> {
         let text = self.words(value)?;
         let place = self.source.place(self.source.inside(self.literal(value), 0));
         Some(Line { text, place })
@@ -252,7 +260,7 @@ impl Reader<'_, '_> {
         span.start + self.base..span.end + self.base
     }
 
-    fn lines(&mut self, value: &Value<'_>) -> Option<Vec<Line>> {
+    pub(super) fn lines(&mut self, value: &Value<'_>) -> Option<Vec<Line>> {
         self.list(value, "a list of texts", Self::line)
     }
 
@@ -260,7 +268,7 @@ impl Reader<'_, '_> {
         self.list(value, "a list of texts, each a line of the program", Self::code)
     }
 
-    fn id(&mut self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn id(&mut self, value: &Value<'_>) -> Option<String> {
         let text = self.words(value)?;
         if is_id(&text) {
             return Some(text);
@@ -277,6 +285,16 @@ impl Reader<'_, '_> {
         }
         self.unexpected(value, "a whole number of 64 bits");
         None
+    }
+
+    fn truth(&mut self, value: &Value<'_>) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(truth) => Some(*truth),
+            _ => {
+                self.unexpected(value, "`true` or `false`");
+                None
+            }
+        }
     }
 
     fn minutes(&mut self, value: &Value<'_>) -> Option<u32> {
@@ -381,6 +399,7 @@ impl Reader<'_, '_> {
             let variant = reader.want(&mut f, "variant", Self::id);
             let answers = reader.need(&mut f, "answers", Self::answers);
             let shown = reader.need(&mut f, "shown", Self::line);
+            let look = reader.want(&mut f, "look", Self::truth).unwrap_or_default();
             let why = reader.need(&mut f, "why", Self::words);
             reader.rest(f);
             Some(Predict {
@@ -390,6 +409,7 @@ impl Reader<'_, '_> {
                 variant: variant.unwrap_or_else(|| BASE.into()),
                 answers: answers?,
                 shown: shown?,
+                look,
                 why: why?,
             })
         })
@@ -448,7 +468,7 @@ fn is_atom(text: &str) -> bool {
     rest.split('.').count() <= 2 && rest.split('.').all(number)
 }
 
-fn one_of(words: &[&str]) -> String {
+pub(super) fn one_of(words: &[&str]) -> String {
     format!("one of {}", list(words.iter().copied()))
 }
 

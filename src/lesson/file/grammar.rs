@@ -183,6 +183,11 @@ pub const ASSERTIONS: &[Form] = &[
          `check`, 1 for yes and 0 for no).",
     ),
     form("no EVENT", "no reject client-a", "The event does not happen."),
+    form(
+        "setting SETTING VALUE",
+        "setting resource.check token",
+        "The setting has that value from the start to the end.",
+    ),
 ];
 
 /// A key of the front matter.
@@ -266,8 +271,32 @@ pub const KEYS: &[Key] = &[
         "Where a wrong answer comes from; every one that does not come true names it.",
     ),
     key("predict[].shown", "event", None, "The event that shows the answer."),
+    key(
+        "predict[].look",
+        "true or false",
+        Some("false"),
+        "Asks what happened at the resource before it is explained; there has to be a late write.",
+    ),
     key("predict[].why", "text", None, "Why, in a sentence or two."),
     key("recall[].question", "text", None, "A question at the end."),
     key("recall[].answer", "text", None, "The answer to compare with."),
     key("recall[].from", "id", Some("this lesson"), "The lesson that it goes back to."),
+    key("task[].level", "help or challenge", None, "How much is left to the learner."),
+    key("task[].goal", "text", None, "What to bring about, in words."),
+    key("task[].variant", "name", Some("base"), "The variant that it begins with."),
+    key("task[].steps[].text", "text", None, "A step towards it; a challenge has none."),
+    key("task[].steps[].done", "assertion", None, "What has to hold of the run."),
+    key("task[].steps[].hint", "text", Some("none"), "A hint for whoever asks for one."),
+    key("task[].done", "list of assertions", None, "What has to hold of the run: all of it."),
+    key("task[].hint", "text", Some("none"), "A hint for whoever asks for one."),
+    key("task[].solution", "list of edits", None, "All edits of a run in which it holds."),
+    key("evidence[].id", "id", None, "Its name in the words: `[^ID]`."),
+    key(
+        "evidence[].kind",
+        "recorded, source, document, inference or disputed",
+        None,
+        "What kind of evidence it is.",
+    ),
+    key("evidence[].says", "text", None, "What exactly it says."),
+    key("evidence[].where", "text", None, "Who says it, and where: a title, a chapter."),
 ];

@@ -11,8 +11,8 @@ use crate::lesson::model::{BASE, Beat, Block, Inline, Line, Place, Target};
 pub const MOST_BEATS: usize = 40;
 /// How deep lists and quotes may nest; deeper words would be hard to read, and to draw.
 pub const DEEPEST: usize = 12;
-const KNOWN: &str = "paragraphs, lists, quotes, code, *emphasis*, **strong**, `code`, links, and \
-                     headings `## Title {#id at=\"EVENT\"}`";
+const KNOWN: &str = "paragraphs, lists, quotes, code, *emphasis*, **strong**, `code`, links, \
+                     marks `[^id]`, and headings `## Title {#id at=\"EVENT\"}`";
 
 /// A beat, and where in the file its event stands.
 #[derive(Debug)]
@@ -29,6 +29,9 @@ pub struct Body {
     pub headings: usize,
     pub intro: Vec<Block>,
     pub beats: Vec<Draft>,
+    /// Marks behind claims and links to runs: what each names, and its byte.
+    pub evidence: Vec<(String, usize)>,
+    pub runs: Vec<(String, usize)>,
 }
 
 /// Reads the words from `base` to the end of the file. `exists` knows the files of other lessons.
@@ -44,9 +47,9 @@ pub fn body(source: &mut Source<'_>, base: usize, exists: &dyn Fn(&str) -> bool)
         heading: None,
         links: Vec::new(),
     };
-    for (event, range) in
-        Parser::new_ext(text, Options::ENABLE_HEADING_ATTRIBUTES).into_offset_iter()
-    {
+    // The older footnotes need no definition among the words: theirs stands in the front matter.
+    let options = Options::ENABLE_HEADING_ATTRIBUTES | Options::ENABLE_OLD_FOOTNOTES;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         reader.event(event, range);
     }
     reader.check_links();
@@ -108,6 +111,7 @@ impl Reader<'_, '_> {
                 let message = format!("found raw HTML `{}`, expected {KNOWN}", short(html.trim()));
                 self.wrong(range.start, message);
             }
+            Event::FootnoteReference(id) => self.evidence(&id, range.start),
             _ => self.wrong(range.start, format!("found a rule or a mark, expected {KNOWN}")),
         }
     }
@@ -125,6 +129,11 @@ impl Reader<'_, '_> {
             Tag::Link { dest_url, .. } => Open::Link(self.target(&dest_url, range.start)),
             Tag::Heading { level, .. } => return self.heading_start(level, range),
             Tag::HtmlBlock => return,
+            Tag::FootnoteDefinition(id) => {
+                let message = format!("found a footnote `[^{}]:` among the words", short(&id));
+                self.wrong(range.start, format!("{message}, expected it as `[[evidence]]` above"));
+                Open::Quote
+            }
             Tag::Image { .. } => {
                 self.wrong(range.start, format!("found an image, expected {KNOWN}"));
                 Open::Emphasis
@@ -227,7 +236,21 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn evidence(&mut self, id: &str, byte: usize) {
+        if self.heading.is_some() {
+            let message = format!("found the mark `[^{}]` in a heading", short(id));
+            self.wrong(byte, format!("{message}, expected it behind a claim in the words"));
+            return;
+        }
+        self.body.evidence.push((id.to_string(), self.base + byte));
+        self.inline(Inline::Evidence(id.to_string()));
+    }
+
     fn target(&mut self, to: &str, byte: usize) -> Option<Target> {
+        if let Some(name) = to.strip_prefix("run:") {
+            self.body.runs.push((name.to_string(), self.base + byte));
+            return Some(Target::Run(name.to_string()));
+        }
         if let Some(id) = to.strip_prefix('#') {
             self.links.push((id.to_string(), byte));
             return Some(Target::Beat(id.to_string()));
@@ -240,7 +263,8 @@ impl Reader<'_, '_> {
                     Some(_) => format!("found a link to `{}`, which is not there", short(to)),
                     None => format!("found a link to `{}`", short(to)),
                 };
-                let wanted = "expected `#ID` of a beat or the file of a lesson beside this one";
+                let wanted = "expected `#ID` of a beat, `run:NAME` of a variant, or the file of a \
+                              lesson beside this one";
                 self.wrong(byte, format!("{message}; {wanted}"));
                 None
             }

@@ -8,6 +8,7 @@ mod place;
 mod read;
 mod scenario;
 mod schema;
+mod tasks;
 
 pub use check::{Checked, check, index, pack};
 pub use place::Located;

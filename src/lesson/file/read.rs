@@ -12,7 +12,7 @@ use super::front::{Front, front, short};
 use super::markdown::{Body, body, id_of_stem};
 use super::place::{Located, Source};
 use crate::lesson::claim::{Claim, EventRef};
-use crate::lesson::model::{Lesson, Place, Variant};
+use crate::lesson::model::{Lesson, Place, Task, Variant};
 use crate::run::{Compiled, Names, ScenarioError};
 use crate::sim::{LineError, list};
 
@@ -194,6 +194,8 @@ fn joined(front: Front, words: &Body) -> Lesson {
         defences: front.defences,
         predictions: front.predictions,
         recall: front.recall,
+        tasks: front.tasks,
+        evidence: front.evidence,
         intro: words.intro.clone(),
         beats: words.beats.iter().map(|d| d.beat.clone()).collect(),
     }
@@ -226,6 +228,15 @@ impl Checker<'_, '_, '_> {
                 self.source.wrong(draft.variant_byte, message);
             }
         }
+        for (name, byte) in &words.runs {
+            if let Some(message) = unknown_variant(lesson, name) {
+                self.source.wrong(*byte, message);
+            }
+        }
+        self.evidence(lesson, words);
+        for (index, task) in lesson.tasks.iter().enumerate() {
+            self.task(lesson, index, task);
+        }
         for (index, prediction) in lesson.predictions.iter().enumerate() {
             if let Some(message) = unknown_variant(lesson, &prediction.variant) {
                 self.wrong(&["predict", &index.to_string(), "variant"], 0, message);
@@ -235,6 +246,62 @@ impl Checker<'_, '_, '_> {
                 let message = format!("found the prediction `{}` twice", prediction.id);
                 self.wrong(&["predict", &index.to_string(), "id"], 0, message);
             }
+        }
+    }
+
+    /// Every mark has its evidence, every evidence its mark.
+    fn evidence(&mut self, lesson: &Lesson, words: &Body) {
+        for (id, byte) in &words.evidence {
+            if !lesson.evidence.iter().any(|e| e.id == *id) {
+                let known = list(lesson.evidence.iter().map(|e| e.id.as_str()));
+                let message = match known.as_str() {
+                    "" => format!("no evidence `{}`, expected it as `[[evidence]]`", short(id)),
+                    _ => format!("no evidence `{}`; there is {known}", short(id)),
+                };
+                self.source.wrong(*byte, message);
+            }
+        }
+        for (index, evidence) in lesson.evidence.iter().enumerate() {
+            let id = &evidence.id;
+            let path = ["evidence", &index.to_string(), "id"];
+            if lesson.evidence.iter().take(index).any(|e| e.id == *id) {
+                let message = format!("found the evidence `{id}` twice, expected another id");
+                self.wrong(&path, 0, message);
+            } else if !words.evidence.iter().any(|mark| mark.0 == *id) {
+                let message = format!("nothing refers to this, expected `[^{id}]` in the words");
+                self.wrong(&path, 0, message);
+            }
+        }
+    }
+
+    /// A task's claims can be read of the run that solves it, and that run can be made.
+    fn task(&mut self, lesson: &Lesson, index: usize, task: &Task) {
+        let place = index.to_string();
+        if let Some(message) = unknown_variant(lesson, &task.variant) {
+            return self.wrong(&["task", &place, "variant"], 0, message);
+        }
+        let compiled = match lesson.compile_edited(&task.variant, &task.solution) {
+            Ok(compiled) => compiled,
+            Err(errors) => {
+                // What is wrong with the scenario itself is said of its variant.
+                for error in errors {
+                    if let [key, edit] = error.place.path.as_slice()
+                        && key == "edits"
+                    {
+                        let path = ["task", &place, "solution", edit];
+                        self.wrong(&path, error.place.at, error.message);
+                    }
+                }
+                return;
+            }
+        };
+        for (number, line) in task.done.iter().enumerate() {
+            let parsed = Claim::parse(&line.text, &compiled.names).map(|_| ());
+            self.line(parsed, &["task", &place, "done", &number.to_string()]);
+        }
+        for (number, step) in task.steps.iter().enumerate() {
+            let parsed = Claim::parse(&step.done.text, &compiled.names).map(|_| ());
+            self.line(parsed, &["task", &place, "steps", &number.to_string(), "done"]);
         }
     }
 

@@ -9,7 +9,7 @@ use super::read::MOST_BYTES;
 use crate::lesson::figures::FIGURES;
 use crate::run::{MOST_EDITS, kind};
 use crate::sim::{MOST_LINES, Outcome};
-use crate::systems::{COMMON, Kind, Registry, Spec};
+use crate::systems::{COMMON, Kind, RESOURCE_RULES, Registry, Rule, Spec};
 
 /// The whole grammar as JSON, indented.
 pub fn schema() -> String {
@@ -20,6 +20,7 @@ pub fn schema() -> String {
             "about": s.about(),
             "token": s.token_word(),
             "settings": settings(s.settings()),
+            "rules": rules(s.rules()),
         })
     });
     let figures = |verdict: bool| -> Value {
@@ -31,6 +32,7 @@ pub fn schema() -> String {
         "schema": 1,
         "systems": systems.collect::<Value>(),
         "settings": settings(COMMON),
+        "resource_rules": rules(RESOURCE_RULES),
         "front_matter": keys(),
         "program": forms(WORDS),
         "outcomes": outcomes(),
@@ -52,7 +54,8 @@ pub fn schema() -> String {
         "duration": "A number and us, ms, s or m: 250ms, 1.5s, 2m; never negative.",
         "beat": "## TITLE {#ID at=\"EVENT\" variant=\"NAME\"}; without a variant, base.",
         "markdown": ["paragraph", "list", "numbered list", "quote", "code block", "*emphasis*",
-                     "**strong**", "`code`", "[link](#BEAT)", "[link](NN-ID.md)"],
+                     "**strong**", "`code`", "[link](#BEAT)", "[link](run:VARIANT)",
+                     "[link](NN-ID.md)", "[^EVIDENCE]"],
         "limits": limits(),
     });
     format!("{schema:#}")
@@ -73,6 +76,11 @@ fn settings(specs: &[Spec]) -> Value {
         setting
     };
     specs.iter().map(setting).collect()
+}
+
+fn rules(rules: &[Rule]) -> Value {
+    let rule = |r: &Rule| json!({ "says": r.says, "kind": r.basis.word(), "where": r.place });
+    rules.iter().map(rule).collect()
 }
 
 fn forms(forms: &[Form]) -> Value {

@@ -12,7 +12,7 @@ mod service;
 
 use super::client::LockClient;
 use super::settings::{Kind, Settings, Spec};
-use super::{Locks, System};
+use super::{Basis, Locks, Rule, System};
 use crate::judge::{Grant, LockId, Mode, Token};
 use crate::sim::{Actor, Micros, ProcId};
 use client::LeaseClient;
@@ -63,6 +63,38 @@ const SETTINGS: &[Spec] = &[
     },
 ];
 
+const MODEL: &str = "Lockscope’s reference lease service";
+
+const fn inferred(says: &'static str) -> Rule {
+    Rule { says, basis: Basis::Inference, place: MODEL }
+}
+
+const RULES: &[Rule] = &[
+    inferred(
+        "A lease lasts for its term, counted from the grant or from the last renewal that was accepted.",
+    ),
+    inferred("The service ends it by its own clock, and tells nobody."),
+    inferred("At the holder’s release it ends at once."),
+    Rule {
+        says: "Each new grant of a lock gets a token that is higher than all before.",
+        basis: Basis::Document,
+        place: "Distributed Locks and Fencing Tokens, “The lease expiration race”",
+    },
+    inferred("Token and grant are made in one step; a renewal keeps the token."),
+    inferred(
+        "Leases and the last token are durable: a restart forgets neither. The queue of waiters is memory.",
+    ),
+    inferred(
+        "A renewal or release that comes after the end is refused. A renewal never brings a lease back.",
+    ),
+    inferred(
+        "A client that asks again while it holds the lock renews its lease and keeps its token.",
+    ),
+    inferred(
+        "A client counts its own deadline from when it sent its request; where it waited in the queue, from when the grant reached it.",
+    ),
+];
+
 impl System for Lease {
     fn name(&self) -> &'static str {
         "lease"
@@ -86,6 +118,10 @@ impl System for Lease {
 
     fn settings(&self) -> &'static [Spec] {
         SETTINGS
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        RULES
     }
 
     fn servers(
