@@ -4,12 +4,13 @@
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlDialogElement, HtmlInputElement, InputEvent, MouseEvent};
 use yew::{
-    Callback, Children, Html, Properties, UseReducerDispatcher, component, html, use_effect_with,
+    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_effect_with,
     use_node_ref, use_state_eq,
 };
 
-use super::draw::{Choice, Same};
+use super::draw::{Choice, ChoiceProps, Same};
 use super::page::Model;
+use super::part::part;
 use super::state::{Action, Fault, State};
 use super::{platform, strings};
 use crate::diagram;
@@ -24,9 +25,13 @@ const LONGEST: Micros = Micros::from_secs(600);
 pub struct DialogProps {
     pub title: String,
     pub on_close: Callback<()>,
-    #[prop_or_default]
     pub class: &'static str,
-    pub children: Children,
+    pub body: Html,
+}
+
+/// A modal dialog around these contents.
+pub fn dialog(title: String, class: &'static str, on_close: Callback<()>, body: Html) -> Html {
+    part::<Dialog>("dialog", DialogProps { title, on_close, class, body })
 }
 
 /// A modal dialog that is open as long as it is drawn.
@@ -72,7 +77,7 @@ pub fn Dialog(props: &DialogProps) -> Html {
                     <h2 id="dialog-title">{ &props.title }</h2>
                     <button type="button" class="link" onclick={close}>{ strings::CLOSE }</button>
                 </div>
-                { for props.children.iter() }
+                { props.body.clone() }
             </div>
         </dialog>
     }
@@ -119,8 +124,8 @@ pub fn Break(props: &BreakProps) -> Html {
     let moment = state.moment();
     let later = moment != state.head.at;
     let at = narrate::moment(moment);
-    html! {
-        <Dialog title={strings::break_at(&at)} on_close={props.on_close.clone()} class="break-dialog">
+    let body = html! {
+        <>
             <div class="row">
                 { choose(strings::WHICH, true, &nodes, me, node.setter()) }
                 <label class="stack">
@@ -152,8 +157,9 @@ pub fn Break(props: &BreakProps) -> Html {
                 </div>
             }
             <p class="quiet">{ strings::past_stays(later.then(|| narrate::moment(state.head.at))) }</p>
-        </Dialog>
-    }
+        </>
+    };
+    dialog(strings::break_at(&at), "break-dialog", props.on_close.clone(), body)
 }
 
 /// What is typed is kept, because a field is drawn anew when another one changes.
@@ -187,7 +193,10 @@ fn choose(
     });
     let options: Vec<_> = nodes.iter().map(|n| (n.0.0.to_string(), n.1.clone())).collect();
     let value = chosen.0.to_string();
-    html! { <Choice class="stack" {autofocus} {label} {options} {value} {on_choice} /> }
+    part::<Choice>(
+        label,
+        props!(ChoiceProps { class: "stack", autofocus, label, options, value, on_choice }),
+    )
 }
 
 /// Reads seconds as people type them.
@@ -238,8 +247,8 @@ pub fn Take(props: &TakeProps) -> Html {
         });
         html! { <button type="button" class="plain" {onclick}>{ word }</button> }
     };
-    html! {
-        <Dialog title={strings::TAKE} on_close={props.on_close.clone()}>
+    let body = html! {
+        <>
             <div class="acts column">
                 { copy(strings::COPY_LINK, Box::new(|_| platform::address())) }
                 { copy(strings::COPY_MERMAID, Box::new(|s| narrate::mermaid(&s.show.run))) }
@@ -251,8 +260,9 @@ pub fn Take(props: &TakeProps) -> Html {
             if let Some(text) = &*left {
                 <textarea readonly=true rows="6" aria-label={strings::TAKE} value={text.clone()} />
             }
-        </Dialog>
-    }
+        </>
+    };
+    dialog(strings::TAKE.into(), "", props.on_close.clone(), body)
 }
 
 /// The keys, and how to read the picture.
@@ -263,12 +273,13 @@ pub fn help(on_close: Callback<()>) -> Html {
         });
         html! { <dl class="pairs">{ for items }</dl> }
     };
-    html! {
-        <Dialog title={strings::HELP} {on_close} class="help">
+    let body = html! {
+        <>
             <p>{ strings::KEYS_NOTE }</p>
             { list(strings::KEYS) }
             <h3>{ strings::HOW_TO_READ }</h3>
             { list(strings::LEGEND) }
-        </Dialog>
-    }
+        </>
+    };
+    dialog(strings::HELP.into(), "help", on_close, body)
 }

@@ -1,9 +1,10 @@
 //! What is done to the run on screen: the list of edits, with ways to change each.
 
 use web_sys::{HtmlInputElement, MouseEvent, SubmitEvent};
-use yew::{Callback, Html, component, html, use_node_ref};
+use yew::{Callback, Html, component, html, props, use_node_ref};
 
-use super::draw::Choice;
+use super::draw::{Choice, ChoiceProps};
+use super::part::part;
 use super::state::{Action, own_edits};
 use super::strings;
 use super::words::Props;
@@ -48,7 +49,7 @@ pub fn edits(props: &Props) -> Html {
             { runs(props) }
             if state.edits.is_empty() { <p class="quiet">{ strings::NO_EDITS }</p> }
             <ul>{ for items }</ul>
-            <Write state={props.state.clone()} to={to.clone()} />
+            { part::<Write>("write", props.clone()) }
         </section>
     }
 }
@@ -74,7 +75,10 @@ fn runs(props: &Props) -> Html {
         value = "own".into();
         options.push((value.clone(), strings::YOUR_OWN.into()));
     }
-    html! { <Choice class="runs" label={strings::RUN} {options} {value} {on_choice} /> }
+    part::<Choice>(
+        "runs",
+        props!(ChoiceProps { class: "runs", label: strings::RUN, options, value, on_choice }),
+    )
 }
 
 #[component]

@@ -5,11 +5,14 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{KeyboardEvent, MouseEvent};
-use yew::{Callback, Html, Properties, component, html, use_effect_with, use_state, use_state_eq};
+use yew::{
+    Callback, Html, Properties, component, html, props, use_effect_with, use_state, use_state_eq,
+};
 
 use super::dialogs::help;
-use super::draw::{Choice, Same, logo};
+use super::draw::{Choice, ChoiceProps, Same, logo};
 use super::page::LessonPage;
+use super::part::part;
 use super::platform::{self, Listener};
 use super::route::Route;
 use super::state::{Place, State};
@@ -63,10 +66,12 @@ fn App() -> Html {
     });
     let (visit, route) = (*route).clone();
     match route {
-        Route::Home => html! { <Home key={visit} unknown={None::<String>} /> },
-        Route::Unknown(what) => html! { <Home key={visit} unknown={Some(what)} /> },
+        Route::Home => part::<Home>(format!("home {visit}"), HomeProps { unknown: None }),
+        Route::Unknown(what) => {
+            part::<Home>(format!("home {visit}"), HomeProps { unknown: Some(what) })
+        }
         Route::Lesson { id, place } => {
-            html! { <Loader key={visit} {id} {place} /> }
+            part::<Loader>(format!("lesson {visit}"), LoaderProps { id, place })
         }
     }
 }
@@ -89,6 +94,17 @@ pub fn Header(props: &HeaderProps) -> Html {
         setter.set(value);
     });
     let options: Vec<_> = THEMES.iter().map(|t| (t.0.to_string(), t.1.to_string())).collect();
+    let choice = part::<Choice>(
+        "theme",
+        props!(ChoiceProps {
+            class: "theme",
+            label: strings::THEME,
+            unseen: true,
+            options,
+            value: (*theme).clone(),
+            on_choice
+        }),
+    );
     let skip = Callback::from(|_: MouseEvent| platform::focus("words"));
     html! {
         <header class="top">
@@ -99,7 +115,7 @@ pub fn Header(props: &HeaderProps) -> Html {
             if let Some(on_take) = &props.on_take {
                 <button type="button" class="quietly" aria-haspopup="dialog" onclick={on_take.clone()}>{ strings::TAKE }</button>
             }
-            <Choice class="theme" label={strings::THEME} unseen=true {options} value={(*theme).clone()} {on_choice} />
+            { choice }
             <button type="button" class="quietly" aria-haspopup="dialog" aria-label={strings::HELP} title={strings::HELP}
                 onclick={props.on_help.clone()}>{ "?" }</button>
         </header>
@@ -142,7 +158,7 @@ fn Home(props: &HomeProps) -> Html {
     });
     html! {
         <div class="page">
-            <Header {on_help} />
+            { part::<Header>("header", HeaderProps { on_help, on_take: None }) }
             <main class="home" id="words" tabindex="-1">
                 <h1>{ strings::NAME }</h1>
                 <p class="lead">{ strings::TAGLINE }</p>
@@ -150,7 +166,7 @@ fn Home(props: &HomeProps) -> Html {
                 if let Some(what) = &props.unknown {
                     <p class="note" role="alert">{ strings::no_page(what) }</p>
                 }
-                <List />
+                { part::<List>("list", ()) }
             </main>
             if *open_help { { help(on_close) } }
         </div>
@@ -305,12 +321,14 @@ fn Loader(props: &LoaderProps) -> Html {
         })
     };
     let body = match &*state {
-        Loaded::Yes(state) => return html! { <LessonPage state={state.clone()} /> },
+        Loaded::Yes(state) => {
+            return part::<LessonPage>("page", super::page::Props { state: state.clone() });
+        }
         Loaded::Not => html! { <p class="quiet">{ strings::LOADING }</p> },
         Loaded::Failed(words) => html! {
             <>
                 { failure(words, again) }
-                <List />
+                { part::<List>("list", ()) }
             </>
         },
     };
@@ -320,7 +338,7 @@ fn Loader(props: &LoaderProps) -> Html {
     let on_close = Callback::from(move |()| setter.set(false));
     html! {
         <div class="page">
-            <Header {on_help} />
+            { part::<Header>("header", HeaderProps { on_help, on_take: None }) }
             <main class="home" id="words" tabindex="-1"><h1>{ strings::NAME }</h1>{ body }</main>
             if *open_help { { help(on_close) } }
         </div>

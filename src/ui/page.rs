@@ -9,10 +9,11 @@ use yew::{
     html, use_effect, use_effect_with, use_memo, use_reducer, use_state, use_state_eq,
 };
 
-use super::dialogs::{Break, Take, help};
+use super::dialogs::{Break, BreakProps, Take, TakeProps, help};
 use super::draw::Same;
-use super::home::Header;
+use super::home::{Header, HeaderProps};
 use super::panels::{self, Log};
+use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
 use super::route::Route;
@@ -94,9 +95,11 @@ pub fn LessonPage(props: &Props) -> Html {
         low,
         on_break: opening(Open::Break(state.program)),
     };
+    let (on_help, on_take) = (opening(Open::Help), Some(opening(Open::Take)));
+    let header = part::<Header>("header", HeaderProps { on_help, on_take });
     html! {
         <div class="page lesson">
-            <Header on_help={opening(Open::Help)} on_take={Some(opening(Open::Take))} />
+            { header }
             { body(&controls, &break_node) }
             { transport::transport(&controls) }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said">
@@ -169,17 +172,23 @@ fn dialog(
     let (state, to) = (state.clone(), to.clone());
     match open {
         None => html! {},
-        Some(Open::Break(node)) => html! { <Break {state} {to} {node} {on_close} /> },
-        Some(Open::Take) => html! { <Take {state} {on_close} /> },
+        Some(Open::Break(node)) => part::<Break>("break", BreakProps { state, to, node, on_close }),
+        Some(Open::Take) => part::<Take>("take", TakeProps { state, on_close }),
         Some(Open::Help) => help(on_close),
     }
 }
 
 fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
-    let stage = html! {
-        <Stage key="stage" state={state.clone()} to={to.clone()} nodes={nodes.clone()} on_break={on_break.clone()} />
-    };
+    let stage = part::<Stage>(
+        "stage",
+        super::stage::Props {
+            state: state.clone(),
+            to: to.clone(),
+            nodes: nodes.clone(),
+            on_break: on_break.clone(),
+        },
+    );
     if controls.narrow {
         return html! {
             <main class="work narrow" id="lesson" tabindex="-1">
@@ -187,7 +196,7 @@ fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
                 <div class="tools">{ transport::tools(controls) }</div>
                 { stage }
                 if controls.low { { transport::verdict(state) } }
-                <Tabs state={state.clone()} to={to.clone()} />
+                { part::<Tabs>("tabs", TabsProps { state: state.clone(), to: to.clone() }) }
             </main>
         };
     }
@@ -201,7 +210,7 @@ fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
             <div class="side">
                 { panels::knowledge(&beside) }
                 { panels::program(&beside) }
-                <Log state={state.clone()} to={to.clone()} />
+                { part::<Log>("log", beside) }
             </div>
         </main>
     }
@@ -246,7 +255,7 @@ fn Tabs(props: &TabsProps) -> Html {
         0 => words(&words::Props { state, to }),
         1 => panels::knowledge(&panels::Props { state, to }),
         2 => panels::program(&panels::Props { state, to }),
-        _ => html! { <Log {state} {to} /> },
+        _ => part::<Log>("log", panels::Props { state, to }),
     };
     html! {
         <div class="tabs">

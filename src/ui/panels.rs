@@ -4,6 +4,7 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use
 
 use super::draw::Same;
 use super::page::Model;
+use super::part::part;
 use super::show::Size;
 use super::state::{Action, State};
 use super::strings;
@@ -14,7 +15,7 @@ use crate::sim::{EventId, TaskState};
 /// How many sentences are drawn at once.
 const PAGE: usize = 150;
 
-#[derive(Properties, PartialEq)]
+#[derive(Clone, Properties, PartialEq)]
 pub struct Props {
     pub state: Same<State>,
     pub to: UseReducerDispatcher<Model>,
@@ -151,9 +152,8 @@ pub fn Log(props: &Props) -> Html {
     let run = Same(state.show.run.clone());
     let newest = entries.last().copied();
     let items = entries.into_iter().map(|event| {
-        html! {
-            <Entry key={event} run={run.clone()} {event} current={newest == Some(event)} to={props.to.clone()} />
-        }
+        let current = newest == Some(event);
+        part::<Entry>(event, EntryProps { run: run.clone(), event, current, to: props.to.clone() })
     });
     html! {
         <section class="panel log" aria-labelledby="log-title">

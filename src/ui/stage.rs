@@ -10,6 +10,7 @@ use yew::{
 
 use super::draw::{Same, node, nodes};
 use super::page::Model;
+use super::part::part;
 use super::platform::use_width;
 use super::player::Nodes;
 use super::state::{Action, State};
@@ -56,6 +57,9 @@ pub fn Stage(props: &Props) -> Html {
     let name = strings::diagram_name(step, all);
     let hash = format!("{:016x}", state.show.run.hash());
     let at = state.head.event.map(|_| state.head.at);
+    let (on_break, (top, bottom)) = (props.on_break.clone(), *sight);
+    let headers =
+        part::<Headers>("headers", HeadersProps { picture: picture.clone(), at, on_break });
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
     let box_style = format!("width:{}px", size.0);
     html! {
@@ -63,7 +67,7 @@ pub fn Stage(props: &Props) -> Html {
             <div class="stage-scroll" id="stage" ref={parts.scroll.clone()} tabindex="0" role="group"
                 aria-label={strings::NO_DIAGRAM_NAME} {onscroll}>
                 <div class="stage-head" style={box_style.clone()}>
-                    <Headers picture={picture.clone()} {at} on_break={props.on_break.clone()} />
+                    { headers }
                 </div>
                 <svg class="picture" role="img" aria-label={name} viewBox={bounds} style={box_style}
                     width={size.0.to_string()} height={(size.1 - size.2).to_string()}>
@@ -71,9 +75,9 @@ pub fn Stage(props: &Props) -> Html {
                     <clipPath id="past">
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
-                    <StillLayer picture={picture.clone()} top={sight.0} bottom={sight.1} />
-                    <SignLayer picture={picture.clone()} {at} top={sight.0} bottom={sight.1} />
-                    <MovingLayer {picture} nodes={parts.clone()} />
+                    { part::<StillLayer>("still", LayerProps { picture: picture.clone(), at: None, top, bottom }) }
+                    { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom }) }
+                    { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </div>
         </section>

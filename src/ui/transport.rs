@@ -3,11 +3,13 @@
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, use_mut_ref, use_node_ref,
+    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_mut_ref,
+    use_node_ref,
 };
 
-use super::draw::{Choice, Same, icon, nodes, tone};
+use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
 use super::page::Model;
+use super::part::part;
 use super::platform::{self, use_width};
 use super::player::Nodes;
 use super::show::Size;
@@ -59,6 +61,9 @@ pub fn transport(props: &Props) -> Html {
             <button type="button" {class} aria-label={name} title={name} onclick={on(to, action)}>{ icon(path) }</button>
         }
     };
+    let scrubber =
+        ScrubberProps { state: state.clone(), to: to.clone(), nodes: props.nodes.clone() };
+    let scrubber = part::<Scrubber>("scrubber", scrubber);
     html! {
         <section class="transport" aria-label="Transport" id="transport">
             if !(props.narrow && props.low) { { verdict(state) } }
@@ -70,7 +75,7 @@ pub fn transport(props: &Props) -> Html {
                     { button(strings::FORWARD, FORWARD, "square", Action::Step(size, true)) }
                 </div>
                 if !props.narrow { { tools(props) } }
-                <Scrubber state={props.state.clone()} to={to.clone()} nodes={props.nodes.clone()} />
+                { scrubber }
                 <p class="readout">
                     <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
                     <span aria-hidden="true">{ " · " }</span>
@@ -105,9 +110,16 @@ fn sizes(state: &State, to: &UseReducerDispatcher<Model>, narrow: bool) -> Html 
         });
         let options: Vec<_> = SIZES.iter().map(|s| (s.1.to_string(), s.1.to_string())).collect();
         let value = SIZES.iter().find(|s| s.0 == state.size).map_or("", |s| s.1);
-        return html! {
-            <Choice label={strings::STEP_SIZE} unseen=true {options} {value} {on_choice} />
-        };
+        return part::<Choice>(
+            "size",
+            props!(ChoiceProps {
+                label: strings::STEP_SIZE,
+                unseen: true,
+                options,
+                value,
+                on_choice
+            }),
+        );
     }
     let buttons = SIZES.iter().map(|(size, word)| {
         let pressed = (*size == state.size).to_string();
@@ -127,7 +139,10 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     });
     let options: Vec<_> = SPEEDS.iter().map(|s| (s.to_string(), strings::speed(*s))).collect();
     let value = state.speed.to_string();
-    html! { <Choice label={strings::SPEED} unseen=true {options} {value} {on_choice} /> }
+    part::<Choice>(
+        "speed",
+        props!(ChoiceProps { label: strings::SPEED, unseen: true, options, value, on_choice }),
+    )
 }
 
 /// Whether playing stops at beats; the browser remembers it.
@@ -234,7 +249,7 @@ fn Scrubber(props: &ScrubberProps) -> Html {
     html! {
         <div class="scrubber">
             <div class="strip" ref={strip}>
-                <Strip run={Same(state.show.run.clone())} {width} seen={state.seen} />
+                { part::<Strip>("strip", StripProps { run: Same(state.show.run.clone()), width, seen: state.seen }) }
             </div>
             <input type="range" min="0" max={state.show.run.end.0.to_string()} step="1" ref={props.nodes.range.clone()}
                 aria-label={strings::POSITION} aria-valuetext={words} {oninput} {onkeydown} />

@@ -6,13 +6,14 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use
 use super::draw::Same;
 use super::hands::edits;
 use super::page::Model;
+use super::part::part;
 use super::state::{Action, Said, State, own_edits};
 use super::strings;
 use crate::lesson::{Block, Inline, Predict, Target};
 
 const SURENESS: [u32; 3] = [50, 70, 90];
 
-#[derive(Properties, PartialEq)]
+#[derive(Clone, Properties, PartialEq)]
 pub struct Props {
     pub state: Same<State>,
     pub to: UseReducerDispatcher<Model>,
@@ -227,7 +228,7 @@ fn prediction(props: &Props) -> Html {
     let shown = state.answered(index);
     let body = match said {
         None => {
-            html! { <Ask key={index} state={props.state.clone()} to={props.to.clone()} {index} /> }
+            part::<Ask>(index, AskProps { state: props.state.clone(), to: props.to.clone(), index })
         }
         Some(said) => html! {
             <>
