@@ -23,6 +23,10 @@ program = ["acquire", "read balance", "write balance = balance - 10", "release"]
 [variants.base]
 edits = ["pause client-a before write#1 for 1s"]
 expect = ["grants == 1"]
+[teach]
+script = [{ minute = 0, say = "Look.", show = "beat" }]
+board = "A -> B"
+discuss = [{ question = "Why?", answer = "So." }]
 +++
 
 ## A beat {#beat at="grant client-a"}
@@ -118,12 +122,28 @@ fn every_mistake_is_located_and_says_what_was_expected() {
             "no grnt client-a",
             "15:15: no kind of event `grnt`; the kinds are `start`",
         ),
-        ("at=\"grant client-a\"", "at=\"grant client-q\"", "18:28: no node `client-q`"),
-        (" at=\"grant client-a\"", "", "18:1: found no anchor, expected `{#id at=\"EVENT\"}`"),
-        ("Words.", "A <b>word</b>.", "20:3: found raw HTML `<b>`"),
-        ("Words.", "\u{e9} <script>x</script>", "20:3: found raw HTML `<script>`"),
-        ("Words.", "[x](https://example.org)", "20:1: found a link to `https://example.org`"),
-        ("Words.", "[x](#nowhere)", "20:1: no beat `#nowhere`; the beats are `beat`"),
+        ("at=\"grant client-a\"", "at=\"grant client-q\"", "22:28: no node `client-q`"),
+        (" at=\"grant client-a\"", "", "22:1: found no anchor, expected `{#id at=\"EVENT\"}`"),
+        ("Words.", "A <b>word</b>.", "24:3: found raw HTML `<b>`"),
+        ("Words.", "\u{e9} <script>x</script>", "24:3: found raw HTML `<script>`"),
+        ("Words.", "[x](https://example.org)", "24:1: found a link to `https://example.org`"),
+        ("[teach]", "[teech]", "16:2: found the key `teech`"),
+        ("[teach]", "[teech]", "2:1: the front matter has no `teach`"),
+        ("minute = 0", "minute = 10", "17:23: found minute 10, expected 0 to 9"),
+        (
+            "show = \"beat\"",
+            "show = \"b\u{e9}at\"",
+            "17:49: no beat `b\u{e9}at` to show; the beats are",
+        ),
+        ("say = \"Look.\", ", "", "17:11: this line of the script has no `say`"),
+        (
+            "[{ minute = 0",
+            "[{ minute = 2, say = \"x\" }, { minute = 0",
+            "17:38: this minute comes before",
+        ),
+        ("\"Why?\"", "7", "19:24: found 7, expected a text in quotes"),
+        ("[{ question", "[] # [{ question", "19:11: found no question"),
+        ("Words.", "[x](#nowhere)", "24:1: no beat `#nowhere`; the beats are `beat`"),
     ];
     for (from, to, said) in cases {
         assert!(SMALL.contains(from), "{from}");
@@ -144,7 +164,7 @@ fn several_mistakes_are_all_reported_in_the_order_of_the_file() {
     let (code, errors) = check(text);
     assert_eq!(code, Some(2));
     let places: Vec<&str> = errors.iter().map(|e| &e[..e.find(": ").unwrap_or(0)]).collect();
-    assert_eq!(places, ["4:11", "12:13", "12:23", "14:17", "20:1"], "{errors:#?}");
+    assert_eq!(places, ["4:11", "12:13", "12:23", "14:17", "24:1"], "{errors:#?}");
 }
 
 /// Input that is made to exhaust a reader: deep, wide or endless.
@@ -178,7 +198,7 @@ fn an_assertion_that_fails_says_what_the_run_gave_and_exits_with_1() {
     assert!(errors[0].contains("does not arise"), "{errors:?}");
     let (code, errors) = check(SMALL.replace("at=\"grant client-a\"", "at=\"reject client-a\""));
     assert_eq!(code, Some(1));
-    assert!(errors[0].starts_with("18:22: there is no `reject client-a`"), "{errors:?}");
+    assert!(errors[0].starts_with("22:22: there is no `reject client-a`"), "{errors:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod figures;
 #[cfg(not(target_arch = "wasm32"))]
 mod file;
 mod miniature;
+mod misconception;
 mod model;
 
 pub use claim::{Claim, EventRef, anchor};
@@ -19,7 +20,8 @@ pub use file::{
     Checked, Located, MOST_BYTES, ReadError, check, index, pack, parse, parse_bytes, read, schema,
 };
 pub use miniature::{Card, Index, Lane, MarkKind, Miniature, TinyMark};
+pub use misconception::{MISCONCEPTIONS, misconception};
 pub use model::{
-    Answer, BASE, Beat, Block, Class, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
-    Place, Predict, Recall, Step, Target, Task, Variant,
+    Answer, BASE, Beat, Block, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
+    Place, Predict, Recall, Step, Target, Task, Teach, Variant,
 };

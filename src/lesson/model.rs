@@ -67,6 +67,10 @@ pub struct Lesson {
     /// Where the claims of the words come from, those that no run can show.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// What a teacher needs. The page does not: the teacher's sheet is made when a site is built.
+    #[cfg_attr(target_arch = "wasm32", serde(skip))]
+    #[cfg_attr(not(target_arch = "wasm32"), serde(default))]
+    pub teach: Teach,
     /// Words before the first beat.
     #[serde(default)]
     pub intro: Vec<Block>,
@@ -265,6 +269,29 @@ pub struct Evidence {
     /// Who says it, and where: a title, a chapter.
     #[serde(rename = "where")]
     pub place: String,
+}
+
+/// What a teacher needs who has a few spare minutes and a projector.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Teach {
+    /// What to say, in the order of time.
+    pub script: Vec<Cue>,
+    /// A sketch to draw on the board, in lines of letters.
+    pub board: String,
+    /// Questions to talk about, each with what a good answer says.
+    pub discuss: Vec<(String, String)>,
+}
+
+/// A line of a teacher's script.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Cue {
+    /// From which minute on, counted from 0.
+    pub minute: u32,
+    /// What to say.
+    pub say: String,
+    /// The id of the beat to show meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<Line>,
 }
 
 /// A block of words. Closed: a page draws exactly these.

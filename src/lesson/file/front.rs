@@ -6,8 +6,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::place::Source;
+use crate::lesson::misconception::{MISCONCEPTIONS, misconception};
 use crate::lesson::model::{
-    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Task, Variant,
+    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Task, Teach, Variant,
 };
 use crate::run::Scenario;
 use crate::sim::list;
@@ -19,8 +20,6 @@ pub const MOST_ITEMS: usize = 500;
 pub const MOST_VARIANTS: usize = 16;
 pub const MOST_FAULTS: usize = 4;
 pub const MOST_MINUTES: u32 = 60;
-/// Misconceptions have the names `M1` to `M20`.
-const MISCONCEPTIONS: u32 = 20;
 
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 
@@ -42,6 +41,7 @@ pub struct Front {
     pub recall: Vec<Recall>,
     pub tasks: Vec<Task>,
     pub evidence: Vec<Evidence>,
+    pub teach: Teach,
 }
 
 /// A table that is being read: what it holds, where it is, which keys were asked for.
@@ -90,6 +90,7 @@ impl Reader<'_, '_> {
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
         let tasks = self.want(&mut f, "task", Self::tasks_to_do).unwrap_or_default();
         let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
+        let teach = self.need(&mut f, "teach", Self::teach).unwrap_or_default();
         self.rest(f);
         Some(Front {
             id: id.unwrap_or_default(),
@@ -107,6 +108,7 @@ impl Reader<'_, '_> {
             recall,
             tasks,
             evidence,
+            teach,
         })
     }
 
@@ -433,11 +435,11 @@ impl Reader<'_, '_> {
 
     fn misconception(&mut self, value: &Value<'_>) -> Option<String> {
         let text = self.words(value)?;
-        let number = text.strip_prefix('M').and_then(|n| n.parse::<u32>().ok());
-        if number.is_some_and(|n| (1..=MISCONCEPTIONS).contains(&n)) {
+        if misconception(&text).is_some() {
             return Some(text);
         }
-        self.unexpected(value, &format!("a misconception from \"M1\" to \"M{MISCONCEPTIONS}\""));
+        let last = MISCONCEPTIONS.len();
+        self.unexpected(value, &format!("a misconception from \"M1\" to \"M{last}\""));
         None
     }
 

@@ -299,4 +299,10 @@ pub const KEYS: &[Key] = &[
     ),
     key("evidence[].says", "text", None, "What exactly it says."),
     key("evidence[].where", "text", None, "Who says it, and where: a title, a chapter."),
+    key("teach.script[].minute", "number 0 to 9", None, "From which minute on."),
+    key("teach.script[].say", "text", None, "What the teacher says, in a few sentences."),
+    key("teach.script[].show", "id of a beat", Some("nothing"), "What is on the wall meanwhile."),
+    key("teach.board", "text", None, "A sketch to draw, in lines of at most 72 characters."),
+    key("teach.discuss[].question", "text", None, "A question to talk about."),
+    key("teach.discuss[].answer", "text", None, "What a good answer says."),
 ];

@@ -9,6 +9,7 @@ mod read;
 mod scenario;
 mod schema;
 mod tasks;
+mod teach;
 
 pub use check::{Checked, check, index, pack};
 pub use place::Located;

@@ -52,12 +52,17 @@ impl<'t> Source<'t> {
 
     /// Something is wrong at this byte.
     pub fn wrong(&mut self, byte: usize, message: impl Into<String>) {
+        self.wrong_at(self.place(byte), message);
+    }
+
+    /// Something is wrong at this place.
+    pub fn wrong_at(&mut self, place: Place, message: impl Into<String>) {
         let message = match self.errors.len() {
             0..MOST_ERRORS => message.into(),
             MOST_ERRORS => "found more mistakes than can be shown, expected fewer".into(),
             _ => return,
         };
-        self.errors.push(Located { place: self.place(byte), message });
+        self.errors.push(Located { place, message });
     }
 
     /// The byte of the character number `at` of a TOML string whose literal, quotes included, spans

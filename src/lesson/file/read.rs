@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::front::{Front, front, short};
 use super::markdown::{Body, body, id_of_stem};
 use super::place::{Located, Source};
+use super::teach;
 use crate::lesson::claim::{Claim, EventRef};
 use crate::lesson::model::{Lesson, Place, Task, Variant};
 use crate::run::{Compiled, Names, ScenarioError};
@@ -127,6 +128,7 @@ fn lesson(source: &mut Source<'_>, exists: &dyn Fn(&str) -> bool) -> Option<Less
     }
     let front = front(source, &tree, from)?;
     let lesson = joined(front, &words);
+    teach::check(source, &lesson.teach, &words);
     Checker { source, tree: &tree, base: from }.check(&lesson, &words);
     Some(lesson)
 }
@@ -196,6 +198,7 @@ fn joined(front: Front, words: &Body) -> Lesson {
         recall: front.recall,
         tasks: front.tasks,
         evidence: front.evidence,
+        teach: front.teach,
         intro: words.intro.clone(),
         beats: words.beats.iter().map(|d| d.beat.clone()).collect(),
     }
