@@ -129,11 +129,11 @@ fn every_mistake_is_located_and_says_what_was_expected() {
         ("Words.", "[x](https://example.org)", "24:1: found a link to `https://example.org`"),
         ("[teach]", "[teech]", "16:2: found the key `teech`"),
         ("[teach]", "[teech]", "2:1: the front matter has no `teach`"),
-        ("minute = 0", "minute = 10", "17:23: found minute 10, expected 0 to 9"),
+        ("minute = 0", "minute = 10", "17:22: found minute 10, expected 0 to 9"),
         (
             "show = \"beat\"",
             "show = \"b\u{e9}at\"",
-            "17:49: no beat `b\u{e9}at` to show; the beats are",
+            "17:48: no beat `b\u{e9}at` to show; the beats are",
         ),
         ("say = \"Look.\", ", "", "17:11: this line of the script has no `say`"),
         (
@@ -141,7 +141,7 @@ fn every_mistake_is_located_and_says_what_was_expected() {
             "[{ minute = 2, say = \"x\" }, { minute = 0",
             "17:38: this minute comes before",
         ),
-        ("\"Why?\"", "7", "19:24: found 7, expected a text in quotes"),
+        ("\"Why?\"", "7", "19:25: found 7, expected a text in quotes"),
         ("[{ question", "[] # [{ question", "19:11: found no question"),
         ("Words.", "[x](#nowhere)", "24:1: no beat `#nowhere`; the beats are `beat`"),
     ];
