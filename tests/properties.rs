@@ -98,10 +98,11 @@ fn an_edit_at_a_moment_changes_nothing_before_it() {
         let before = case.run();
         let mut draws = Draws::new(seed ^ 0x5EED);
         let at = draws.up_to(9_000) * 1_000;
-        let edit = match draws.up_to(3) {
+        let edit = match draws.up_to(4) {
             0 => format!("at {at}us pause client-b for 2s"),
             1 => format!("at {at}us cut client-a lock-service for 3s"),
             2 => format!("at {at}us crash client-a"),
+            3 => format!("at {at}us send resource 2"),
             _ => format!("at {at}us set resource.check token"),
         };
         case.edits.push(edit);
@@ -133,6 +134,7 @@ fn an_edit_knows_the_first_event_that_it_brought_about() {
                 Action::Restart(..) => is(&["restart", "start"]),
                 Action::Drop(..) | Action::Delay(..) => matches!(event.what, What::Send(..)),
                 Action::Set(..) => is(&["set"]),
+                Action::Send(..) => is(&["hand"]),
             };
             assert!(right, "{edit}: {event:?}; {}", replay("an_edit_knows", seed));
         }

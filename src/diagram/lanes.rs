@@ -209,7 +209,8 @@ impl Sayings<'_> {
                     self.say(id, node, text);
                 }
             }
-            Testimony::Reject(_, _, why) => {
+            Testimony::Hand(_, token, None) if self.checks() => self.saw(id, node, *token),
+            Testimony::Reject(_, _, why) | Testimony::Hand(_, _, Some(why)) => {
                 if let Some(token) = seen(*why) {
                     self.saw(id, node, token);
                 }

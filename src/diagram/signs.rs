@@ -193,6 +193,14 @@ fn of_note(
             let made = sign(id, event, Kind::Rejected, role, &[&reason, &word]);
             Some(Sign { message: write.map(|w| w.1), ..made })
         }
+        Testimony::Hand(_, token, None) => {
+            let words = [format!("{} by hand,", token.0), "passes".to_string()];
+            make(Kind::Accepted, Role::Hold, &[&words[0], &words[1]])
+        }
+        Testimony::Hand(_, token, Some(why)) => {
+            let [reason, word] = refusal(Some(*token), *why, false);
+            make(Kind::Rejected, Role::Fenced, &[&format!("by hand {reason}"), &word])
+        }
         Testimony::Free(grant, why @ TruthEnd::Expired(at)) => {
             let words = [ending(run, *grant, *why), narrate::moment(*at)];
             let made = sign(id, event, Kind::Expired, Role::Ink, &[&words[0], &words[1]]);

@@ -414,7 +414,12 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
         Some(_) => true,
         None => !matches!(
             event.what,
-            What::Start | What::Work(_) | What::Sleep(_) | What::Handle(_) | What::End(_)
+            What::Start
+                | What::Work(_)
+                | What::Sleep(_)
+                | What::Handle(_)
+                | What::End(_)
+                | What::Outside(_)
         ),
     }
 }

@@ -14,7 +14,7 @@ use std::fmt;
 use super::figures::{FIGURES, figures};
 use crate::judge::Testimony;
 use crate::run::{Action, Names, Run, kind};
-use crate::sim::{EventId, Expr, LineError, Micros, ProcId, Scanner, list};
+use crate::sim::{EventId, Expr, LineError, Micros, ProcId, Scanner, list, meant};
 
 /// An event by its kind, the node or client that it is about, and its number among those.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,13 +71,16 @@ impl EventRef {
         let token = s.take("the kind of an event such as `grant`")?;
         let Some((kind, _)) = kind::KINDS.iter().find(|k| k.0 == token.text) else {
             let known = list(kind::KINDS.iter().map(|k| k.0));
-            let message = format!("no kind of event `{}`; the kinds are {known}", token.text);
+            let meant = meant(token.text, kind::KINDS.iter().map(|k| k.0));
+            let message =
+                format!("no kind of event `{}`; the kinds are {known}{meant}", token.text);
             return Err(s.wrong(token, message));
         };
         let token = s.take("the id of a node")?;
         let Some(node) = names.find(token.text) else {
             let known = list(names.nodes.iter().map(|n| n.id.as_str()));
-            let message = format!("no node `{}`; the nodes are {known}", token.text);
+            let meant = meant(token.text, names.nodes.iter().map(|n| n.id.as_str()));
+            let message = format!("no node `{}`; the nodes are {known}{meant}", token.text);
             return Err(s.wrong(token, message));
         };
         let mut number = 1;

@@ -235,6 +235,7 @@ impl<'r> Sketch<'r> {
                 let text = super::sentence(self.teller.run, id);
                 self.self_arrow(node, text.trim_end_matches('.'));
             }
+            Testimony::Hand(..) => self.plain(id, &[node]),
             Testimony::Believe(..) => self.overlap(id),
             Testimony::Doubt(_, BeliefEnd::Refused | BeliefEnd::Notice) => {
                 self.note(&[node], "Learns that it no longer holds the lock");

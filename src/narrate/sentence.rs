@@ -293,6 +293,7 @@ impl Teller<'_> {
                 self.reject(id, me, op, write.map(|w| w.0.value), *why)
             }
             Testimony::Told(_, outcome) => told(me, *outcome),
+            Testimony::Hand(_, token, why) => self.handed(id, me, token.0, *why),
             _ => format!("{me} does something."),
         }
     }
@@ -318,6 +319,22 @@ impl Teller<'_> {
                 let cell = one_line(self.run.names().cell(op.cell));
                 format!("{me} rejects {whose} read of {cell}: {reason}.")
             }
+        }
+    }
+
+    /// What a resource makes of a token that somebody sent by hand.
+    fn handed(&self, id: EventId, me: &str, token: u64, why: Option<Rejection>) -> String {
+        let by_hand = format!("token {token}, sent by hand");
+        match why {
+            None if self.setting("resource.check", id) == "none" => {
+                format!("{me} lets {by_hand}, pass: it compares nothing.")
+            }
+            None => format!("{me} lets {by_hand}, pass. It has seen nothing higher."),
+            Some(Rejection::Lower(highest)) => {
+                format!("{me} rejects {by_hand}: it is lower than {}.", highest.0)
+            }
+            Some(Rejection::Again(_)) => format!("{me} rejects {by_hand}: it was used before."),
+            Some(_) => format!("{me} rejects {by_hand}: whoever sends it has read nothing."),
         }
     }
 
@@ -353,6 +370,9 @@ impl Teller<'_> {
             }
             What::ClockRate(rate) => format!("The clocks of {me} run at {rate} of true speed."),
             What::Set(index) => self.set(*index),
+            What::Outside(index) => {
+                format!("{} that somebody sends by hand reaches {me}.", self.by_hand(*index))
+            }
             What::Limit => LIMIT.into(),
             What::Note(_) => format!("{me} does something."),
         }
@@ -367,6 +387,13 @@ impl Teller<'_> {
         match self.run.compiled.edits.get(index).map(|e| &e.action) {
             Some(Action::Set(key, value, _)) => format!("The setting {key} becomes {value}."),
             _ => "A setting changes.".into(),
+        }
+    }
+
+    fn by_hand(&self, index: usize) -> String {
+        match self.run.compiled.edits.get(index).map(|e| &e.action) {
+            Some(Action::Send(_, token, _)) => format!("The token {token}"),
+            _ => "A token".into(),
         }
     }
 

@@ -216,7 +216,7 @@ pub fn random_edit(draws: &mut Draws) -> String {
     while b == a {
         b = node(draws);
     }
-    match draws.up_to(10) {
+    match draws.up_to(12) {
         0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
         2 => format!("pause client-a before write#{n} for {span}ms"),
         3 => format!("at {at}ms cut {a} {b} for {span}ms"),
@@ -226,6 +226,8 @@ pub fn random_edit(draws: &mut Draws) -> String {
         7 => format!("at {at}ms restart {a}"),
         8 => format!("drop {a}>{b}#{n}"),
         9 => format!("delay {a}>{b}#{n} by {span}ms"),
+        10 => format!("at {at}ms send {} {n}", draws.pick(&["resource", "ledger"])),
+        11 => format!("send resource {n}"),
         _ => format!("at {at}ms set resource.check {}", draws.pick(&["none", "token"])),
     }
 }

@@ -194,7 +194,11 @@ impl Bench {
             Testimony::Learn(served) => self.learn(id, *served),
             Testimony::Accept(op, write, _, msg) => self.accept(id, at, op, write, *msg),
             Testimony::Reject(op, write, _) => self.reject(id, at, op, write.as_ref().map(|w| w.1)),
-            Testimony::Queue(..) | Testimony::Check(..) | Testimony::Told(..) => {}
+            // What somebody sends by hand writes nothing, so that there is nothing to judge.
+            Testimony::Queue(..)
+            | Testimony::Check(..)
+            | Testimony::Told(..)
+            | Testimony::Hand(..) => {}
         }
     }
 

@@ -212,4 +212,7 @@ pub enum Testimony {
     Reject(Operation, Option<(Write, MsgId)>, Rejection),
     /// A client consumes the answer to a write, or gives up waiting.
     Told(Section, Outcome),
+    /// A resource compares a token that somebody sends by hand, and refuses it for this reason or lets
+    /// it pass. It belongs to no section and writes nothing.
+    Hand(LockId, Token, Option<Rejection>),
 }

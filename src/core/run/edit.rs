@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::sim::{LineError, Micros, Scanner, list};
+use crate::sim::{LineError, Micros, Scanner, list, meant};
 
 /// How many edits a run may have.
 pub const MOST_EDITS: usize = 200;
@@ -45,6 +45,8 @@ pub enum Action {
     Delay(String, String, u32, Micros),
     /// A setting, from the start or from a moment on.
     Set(String, String, Option<Micros>),
+    /// A token that somebody sends to a resource by hand, at the start or at a moment.
+    Send(String, u64, Option<Micros>),
 }
 
 /// What a number of an edit says.
@@ -80,6 +82,7 @@ impl Edit {
                 let value = Micros::parse(value).map(|v| (Span::Value, v));
                 at.iter().map(moment).chain(value).collect()
             }
+            Action::Send(_, _, at) => at.iter().map(moment).collect(),
         }
     }
 
@@ -95,7 +98,8 @@ impl Edit {
                 | Action::Heal(_, at)
                 | Action::Crash(_, at)
                 | Action::Restart(_, at)
-                | Action::Set(_, _, Some(at)),
+                | Action::Set(_, _, Some(at))
+                | Action::Send(_, _, Some(at)),
                 Span::Moment,
             ) => *at = time,
             (
@@ -136,8 +140,8 @@ impl Ways {
     }
 }
 
-const ACTIONS: &str = "`at`, `pause`, `set`, `drop` or `delay`";
-const TIMED: &str = "`pause`, `cut`, `heal`, `crash`, `restart` or `set`";
+const ACTIONS: &str = "`at`, `pause`, `set`, `send`, `drop` or `delay`";
+const TIMED: &str = "`pause`, `cut`, `heal`, `crash`, `restart`, `set` or `send`";
 
 /// Reads one edit; `nodes` are the ids that exist.
 ///
@@ -180,6 +184,7 @@ impl Reader<'_, '_> {
                 Ok(Action::Pause(node, when, self.s.duration()?))
             }
             "set" => self.set(None),
+            "send" => self.send(None),
             "drop" => {
                 self.s.demand("drop")?;
                 let (from, to, n) = self.message()?;
@@ -199,6 +204,9 @@ impl Reader<'_, '_> {
         let word = self.s.peek_text();
         if word == "set" {
             return self.set(Some(at));
+        }
+        if word == "send" {
+            return self.send(Some(at));
         }
         if !["pause", "cut", "heal", "crash", "restart"].contains(&word) {
             return Err(self.s.expected(TIMED));
@@ -228,11 +236,21 @@ impl Reader<'_, '_> {
         Ok(Action::Set(key, value, at))
     }
 
+    fn send(&mut self, at: Option<Micros>) -> Result<Action, EditError> {
+        self.s.demand("send")?;
+        let node = self.node()?;
+        let wanted = "a token, a whole number";
+        let token = self.s.peek_text().parse().map_err(|_| self.s.expected(wanted))?;
+        self.s.take(wanted)?;
+        Ok(Action::Send(node, token, at))
+    }
+
     fn node(&mut self) -> Result<String, EditError> {
         let known = list(self.nodes.iter().copied());
         let token = self.s.peek().ok_or_else(|| self.s.expected("the id of a node"))?;
         if !self.nodes.contains(&token.text) {
-            let message = format!("no node `{}`; the nodes are {known}", token.text);
+            let meant = meant(token.text, self.nodes.iter().copied());
+            let message = format!("no node `{}`; the nodes are {known}{meant}", token.text);
             return Err(self.s.wrong(token, message));
         }
         self.s.take("a node")?;
@@ -314,6 +332,8 @@ impl fmt::Display for Edit {
             Action::Delay(from, to, n, span) => write!(f, "delay {from}>{to}#{n} by {span}"),
             Action::Set(key, value, None) => write!(f, "set {key} {value}"),
             Action::Set(key, value, Some(at)) => write!(f, "at {at} set {key} {value}"),
+            Action::Send(node, token, None) => write!(f, "send {node} {token}"),
+            Action::Send(node, token, Some(at)) => write!(f, "at {at} send {node} {token}"),
         }
     }
 }

@@ -41,6 +41,9 @@ pub const KINDS: &[(&str, &str)] = &[
     ("learn", "A client consumes what it read."),
     ("accept", "The resource accepts a write."),
     ("reject", "The resource refuses an operation."),
+    ("hand", "A request that somebody sends by hand, nothing but a token, reaches the resource."),
+    ("pass", "The resource lets a token pass that was sent by hand."),
+    ("block", "The resource rejects a token that was sent by hand."),
     ("told", "A client consumes the answer to a write, or gives up waiting."),
     ("work", "A task uses the processor."),
     ("sleep", "A task waits for a timer."),
@@ -81,6 +84,7 @@ pub fn kind(event: &Event<Testimony>) -> &'static str {
         What::Heal(_) => "heal",
         What::ClockStep(_) | What::ClockRate(_) => "clock",
         What::Set(_) => "set",
+        What::Outside(_) => "hand",
         What::Limit => "limit",
     }
 }
@@ -118,6 +122,8 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Accept(..) => "accept",
         Testimony::Reject(..) => "reject",
         Testimony::Told(..) => "told",
+        Testimony::Hand(_, _, None) => "pass",
+        Testimony::Hand(_, _, Some(_)) => "block",
     }
 }
 
@@ -175,6 +181,7 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
             op.token
         }
+        Testimony::Hand(_, token, _) => Some(*token),
         _ => None,
     }
 }
@@ -200,7 +207,8 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         | Testimony::Answer(lock, ..)
         | Testimony::Believe(lock, ..)
         | Testimony::Doubt(lock, _)
-        | Testimony::Check(lock, _) => Some(*lock),
+        | Testimony::Check(lock, _)
+        | Testimony::Hand(lock, ..) => Some(*lock),
         Testimony::Read(op)
         | Testimony::Write(op, _)
         | Testimony::Serve(op, ..)
@@ -235,6 +243,7 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             | Testimony::Accept(..)
             | Testimony::Reject(..)
             | Testimony::Check(..)
+            | Testimony::Hand(..)
             | Testimony::Refuse(_, _, Ask::Renew),
         ) => Weight::Decision,
         Some(Testimony::Free(_, why)) if *why != TruthEnd::Released => Weight::Decision,
@@ -251,7 +260,9 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
         Some(_) => Weight::Step,
         None => match event.what {
             What::Crash(_) | What::Pause(_) | What::Resume => Weight::Decision,
-            What::Deliver(_) | What::Send(..) | What::Start | What::End(_) => Weight::Detail,
+            What::Deliver(_) | What::Outside(_) | What::Send(..) | What::Start | What::End(_) => {
+                Weight::Detail
+            }
             _ => Weight::Step,
         },
     }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use super::address::{Names, Node, NodeKind};
 use super::edit::{Action, Edit, MOST_EDITS, When, parse_edit};
 use super::scenario::{ClientSpec, Scenario};
-use crate::judge::{CellId, LockId, Setup};
+use crate::judge::{CellId, LockId, Setup, Token};
 use crate::sim::{
     self, Clocks, CrashKind, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan,
     Scanner, Table, Task, Trigger, list, sort_by_key,
 };
 use crate::systems::{
-    Client, Locks, Op, Registry, Resource, Settings, SettingsError, System, Vocabulary,
+    Client, Locks, Op, Registry, Resource, Settings, SettingsError, System, Vocabulary, by_hand,
     link_writes, parse_word,
 };
 
@@ -410,7 +410,7 @@ impl Builder<'_> {
         for (index, text) in texts.iter().enumerate() {
             match parse_edit(text, &ids) {
                 Ok(edit) => {
-                    self.check_edit(&edit, index, names);
+                    self.check_edit(&edit, index, text, names);
                     edits.push(edit);
                 }
                 Err(error) => self.wrong(&["edits", &index.to_string()], error.at, error.message),
@@ -420,7 +420,7 @@ impl Builder<'_> {
     }
 
     /// What the grammar alone cannot see: pauses before a word need a program.
-    fn check_edit(&mut self, edit: &Edit, index: usize, names: &Names) {
+    fn check_edit(&mut self, edit: &Edit, index: usize, text: &str, names: &Names) {
         let index = index.to_string();
         if let Action::Pause(node, When::Before(word, _), _) = &edit.action {
             let lane = names.find(node).map_or(usize::MAX, |p| usize::from(p.0));
@@ -429,6 +429,15 @@ impl Builder<'_> {
             if !main.is_some_and(|lines| lines.iter().any(first_word)) {
                 let message = format!("the main program of `{node}` has no line `{word}`");
                 self.wrong(&["edits", &index], 0, message);
+            }
+        }
+        if let Action::Send(node, ..) = &edit.action {
+            let lane = names.find(node).map(|p| names.node(p).kind);
+            if lane != Some(NodeKind::Resource) {
+                let known = names.of_kind(NodeKind::Resource);
+                let known = list(known.map(|p| names.node(p).id.as_str()));
+                let message = format!("`{node}` checks no token; the resources are {known}");
+                self.wrong(&["edits", &index], place_of(text, node), message);
             }
         }
     }
@@ -588,6 +597,14 @@ fn place_edits(
             }
             Action::Delay(from, to, n, span) => {
                 plan.message_faults.push((id(from), id(to), *n, MessageFault::Delay(*span), index));
+            }
+            Action::Send(node, token, at) => {
+                let node = id(node);
+                // A resource's cells all have one guard; without cells it is the first lock.
+                let cell = names.homes.iter().position(|home| *home == node);
+                let lock = cell.and_then(|c| names.guards.get(c)).copied().unwrap_or(LockId(0));
+                let body = by_hand(lock, Token(*token));
+                fault(&at.unwrap_or_default(), Fault::Outside(node, body));
             }
             Action::Set(..) => {}
         }

@@ -117,6 +117,8 @@ pub trait Actor<D: Domain> {
     fn on_start(&mut self, _cx: &mut Cx<'_, D>) {}
     /// A message is handled.
     fn on_message(&mut self, cx: &mut Cx<'_, D>, from: ProcId, conn: ConnId, body: &D::Body);
+    /// A message that no process has sent is handled: nobody waits for an answer.
+    fn on_outside(&mut self, _cx: &mut Cx<'_, D>, _body: &D::Body) {}
     /// A timer of this actor is handled, late where the process was paused.
     fn on_timer(&mut self, _cx: &mut Cx<'_, D>, _key: u64) {}
     /// A task calls one of the domain's words.

@@ -26,7 +26,7 @@ pub use program::{Instr, Line, MOST_LINES, Names, Outcome, Pc, Task, Trigger, pa
 pub use record::{Causes, Discard, Event, EventId, MessageInfo, MsgId, Record, Sink, What};
 pub use rng::{Purpose, keyed, up_to};
 pub use table::{Entry, Set, Table, sort, sort_by_key};
-pub use text::{LineError, Scanner, Token, list};
+pub use text::{LineError, Scanner, Token, list, meant};
 pub use time::{Clock, ClockKind, Clocks, Local, Micros, Ratio};
 pub use wire::{ConnId, MessageFault};
 pub use world::{MOST_EVENTS, World};

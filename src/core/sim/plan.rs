@@ -26,6 +26,8 @@ pub enum Fault<D: Domain> {
     ClockRate(ProcId, Ratio),
     /// Changes settings.
     Set(Rc<D::Settings>),
+    /// Hands a process a message that no process has sent.
+    Outside(ProcId, D::Body),
 }
 
 /// A process as a run begins.

@@ -62,6 +62,7 @@ pub(super) struct TimerSlot {
 pub(super) enum Letter<B> {
     Message { id: MsgId, from: ProcId, conn: ConnId, body: B, arrived: EventId },
     Reset { peer: ProcId, arrived: EventId },
+    Outside { body: B, arrived: EventId },
 }
 
 #[derive(Clone, Debug)]

@@ -92,6 +92,8 @@ pub enum What<N> {
     ClockRate(Ratio),
     /// A setting changed from here on; the index counts the scenario's changes.
     Set(usize),
+    /// A message that no process has sent reaches its process's inbox; the index is the edit's.
+    Outside(usize),
     /// A program ran too long without waiting, or a run grew beyond its limit; the run ends.
     Limit,
     /// What an actor says of itself.

@@ -178,9 +178,50 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// `; did you mean `x`?` for a misspelt name of which one that exists is near, or nothing.
+pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = names.into_iter().map(|name| (distance(word, name), name)).min();
+    match near {
+        Some((far, name)) if 0 < far && far <= 2 && far < word.len().div_ceil(2) => {
+            format!("; did you mean `{name}`?")
+        }
+        _ => String::new(),
+    }
+}
+
+/// How many letters have to be put in, taken out or changed to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.chars().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j].min(diagonal) + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_misspelt_name_is_told_the_nearest_and_a_strange_one_nothing() {
+        let names = ["client-a", "client-b", "lock-service", "resource"];
+        for (word, found) in [
+            ("resorce", "resource"),
+            ("clinet-b", "client-b"),
+            ("lockservice", "lock-service"),
+            ("client-", "client-a"),
+        ] {
+            assert_eq!(meant(word, names), format!("; did you mean `{found}`?"), "{word}");
+        }
+        for word in ["redis", "a", "", "resource", "xresourcexx"] {
+            assert_eq!(meant(word, names), "", "{word}");
+        }
+    }
 
     #[test]
     fn tokens_know_their_place_in_scalar_values() {

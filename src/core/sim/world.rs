@@ -283,7 +283,9 @@ impl<D: Domain> World<D> {
 
     fn read_letter(&mut self, p: ProcId, letter: Letter<D::Body>, sink: &mut dyn Sink<D>) {
         let resumed = self.core.procs[usize::from(p.0)].resumed.take();
-        let (Letter::Message { arrived, .. } | Letter::Reset { arrived, .. }) = letter;
+        let (Letter::Message { arrived, .. }
+        | Letter::Reset { arrived, .. }
+        | Letter::Outside { arrived, .. }) = letter;
         let causes = Causes::one(arrived).and(resumed);
         let causes = self.with_actor(p, causes, sink, |actor, cx| match letter {
             Letter::Message { id, from, conn, body, .. } => {
@@ -291,6 +293,7 @@ impl<D: Domain> World<D> {
                 actor.on_message(cx, from, conn, &body);
             }
             Letter::Reset { peer, .. } => actor.on_closed(cx, peer),
+            Letter::Outside { body, .. } => actor.on_outside(cx, &body),
         });
         self.run_ready(p, causes, sink);
     }
@@ -588,6 +591,15 @@ impl<D: Domain> World<D> {
                     actor.on_settings(settings);
                 }
                 self.core.emit(ProcId(0), What::Set(edit), Causes::NONE, sink);
+                true
+            }
+            Fault::Outside(p, body) => {
+                let proc = &self.core.procs[usize::from(p.0)];
+                if !proc.alive || proc.exited {
+                    return false;
+                }
+                let arrived = self.core.emit(*p, What::Outside(edit), Causes::NONE, sink);
+                self.post(*p, Letter::Outside { body: body.clone(), arrived }, sink);
                 true
             }
         }

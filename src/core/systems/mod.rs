@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 pub use client::{Client, Desk, LockClient, Op, Requests, link_writes, parse_word};
 pub use lease::Lease;
-pub use resource::Resource;
+pub use resource::{Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule};
 pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
 

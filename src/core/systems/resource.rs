@@ -16,6 +16,8 @@ pub enum Request {
     Read(Operation),
     /// A write, with the version that the writer knows, where it knows one.
     Write(Operation, Write, Option<u32>),
+    /// Nothing but a token of a lock, sent by hand: it is compared and writes nothing.
+    Try(LockId, Token),
 }
 
 /// What a resource answers.
@@ -57,6 +59,11 @@ pub struct Resource {
     data: Disk<Data>,
 }
 
+/// A request that carries nothing but a token, as somebody sends it by hand.
+pub fn by_hand(lock: LockId, token: Token) -> Body {
+    Body::new("token", 0, Request::Try(lock, token)).with_token(Some(token))
+}
+
 impl Resource {
     /// A resource with these cells at their initial values.
     pub fn new(settings: &Settings, cells: impl IntoIterator<Item = (CellId, i64)>) -> Resource {
@@ -78,14 +85,19 @@ impl Resource {
     }
 
     /// Compares the token with the highest seen, and remembers it where it passes.
-    fn check_token(&mut self, op: &Operation, once: bool) -> Result<(), Rejection> {
-        let token = op.token.ok_or(Rejection::Missing)?;
-        match self.data.read().highest.get(&op.lock) {
+    fn check_token(
+        &mut self,
+        lock: LockId,
+        token: Option<Token>,
+        once: bool,
+    ) -> Result<(), Rejection> {
+        let token = token.ok_or(Rejection::Missing)?;
+        match self.data.read().highest.get(&lock) {
             Some(highest) if token < *highest => return Err(Rejection::Lower(*highest)),
             Some(highest) if once && token == *highest => return Err(Rejection::Again(token)),
             _ => {}
         }
-        self.data.write().highest.insert(op.lock, token);
+        self.data.write().highest.insert(lock, token);
         self.data.sync();
         Ok(())
     }
@@ -93,7 +105,7 @@ impl Resource {
     fn read(&mut self, cx: &mut Cx<'_, Locks>, op: &Operation) -> Reply {
         if self.reads_carry_token && matches!(self.check, Check::Token { .. }) {
             // A read never uses a token up, so that the holder's first write still passes.
-            if let Err(why) = self.check_token(op, false) {
+            if let Err(why) = self.check_token(op.lock, op.token, false) {
                 cx.note(Testimony::Reject(*op, None, why));
                 return Reply::Rejected(why);
             }
@@ -116,7 +128,7 @@ impl Resource {
         let version = self.data.read().cells.get(&op.cell).map_or(0, |c| c.version);
         let checked = match self.check {
             Check::None => Ok(()),
-            Check::Token { once } => self.check_token(op, once),
+            Check::Token { once } => self.check_token(op.lock, op.token, once),
             Check::Version => match known {
                 Some(known) if known == version => Ok(()),
                 Some(_) => Err(Rejection::Version),
@@ -147,6 +159,8 @@ impl Actor<Locks> for Resource {
         let reply = match request {
             Request::Read(op) => self.read(cx, op),
             Request::Write(op, write, known) => self.write(cx, op, write, *known),
+            // That is sent by no client.
+            Request::Try(..) => return,
         };
         let name = match reply {
             Reply::Value(..) => "value",
@@ -154,6 +168,19 @@ impl Actor<Locks> for Resource {
             Reply::Rejected(_) => "rejected",
         };
         cx.send(conn, Body::new(name, body.request, reply).with_token(body.token), None);
+    }
+
+    fn on_outside(&mut self, cx: &mut Cx<'_, Locks>, body: &Body) {
+        let Some(Request::Try(lock, token)) = body.get::<Request>() else {
+            return;
+        };
+        let checked = match self.check {
+            Check::None => Ok(()),
+            Check::Token { once } => self.check_token(*lock, Some(*token), once),
+            // It has read nothing, so there is no version that it could know.
+            Check::Version => Err(Rejection::Missing),
+        };
+        cx.note(Testimony::Hand(*lock, *token, checked.err()));
     }
 
     fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, how: CrashKind) {
@@ -179,6 +206,12 @@ impl Actor<Locks> for Resource {
         };
         facts
             .push(Fact::Row { key: vec![Piece::Word("checks")], value: vec![Piece::Word(checks)] });
+        if matches!(self.check, Check::Token { .. }) && data.highest.is_empty() {
+            facts.push(Fact::Row {
+                key: vec![Piece::Word("highest seen")],
+                value: vec![Piece::Word("none yet")],
+            });
+        }
         for (lock, token) in &data.highest {
             facts.push(Fact::Row {
                 key: vec![Piece::Word("highest seen for"), Piece::Lock(*lock)],

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use crate::sim::{Micros, Table, list};
+use crate::sim::{Micros, Table, list, meant};
 
 /// What values a setting takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `250ms`, `3s`.
     Span,
+    /// The same, but not nothing: a lease of no time would end as it begins.
+    Term,
     /// A whole number, not negative.
     Number,
     /// One of these words.
@@ -132,7 +134,8 @@ impl Settings {
         let Some(spec) = self.specs.iter().find(|s| s.key == key) else {
             let known = list(self.specs.iter().map(|s| s.key));
             return Err(SettingsError::Key(format!(
-                "no setting `{key}`; the settings are {known}"
+                "no setting `{key}`; the settings are {known}{}",
+                meant(key, self.specs.iter().map(|s| s.key))
             )));
         };
         let value = read(spec, text).map_err(|wanted| {
@@ -187,6 +190,10 @@ fn read(spec: &Spec, text: &str) -> Result<Value, String> {
         Kind::Span => Micros::parse(text)
             .map(Value::Span)
             .ok_or_else(|| "a duration such as `250ms` or `10s`, not negative".to_string()),
+        Kind::Term => Micros::parse(text)
+            .filter(|span| *span > Micros::ZERO)
+            .map(Value::Span)
+            .ok_or_else(|| "a duration such as `10s`: in no time nothing can be held".to_string()),
         // Tokens are counted up from such a number and must not run over 64 bits.
         Kind::Number => match text.parse() {
             Ok(number) if number <= i64::MAX as u64 => Ok(Value::Number(number)),
@@ -219,6 +226,7 @@ mod tests {
         let mut settings = Settings::defaults(&[]);
         let error = settings.set("resource.chek", "none").unwrap_err().to_string();
         assert!(COMMON.iter().all(|s| error.contains(s.key)), "{error}");
+        assert!(error.ends_with("did you mean `resource.check`?"), "{error}");
         let error = settings.set("resource.check", "maybe").unwrap_err().to_string();
         assert!(error.contains("`token-once`"), "{error}");
         assert!(settings.set("link.delay", "-1s").is_err());

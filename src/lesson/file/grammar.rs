@@ -154,6 +154,12 @@ pub const EDITS: &[Form] = &[
         "delay client-a>resource#1 by 4s",
         "The N-th message of that pair is held, and all behind it on its stream.",
     ),
+    form(
+        "send RESOURCE TOKEN",
+        "send resource 42",
+        "Somebody sends a token by hand at the start: the resource compares it and writes nothing.",
+    ),
+    form("at TIME send RESOURCE TOKEN", "at 3s send resource 42", "The same at a moment."),
     form("set SETTING VALUE", "set resource.check token", "A setting, for the whole run."),
     form("at TIME set SETTING VALUE", "at 6s set lease.ttl 20s", "A setting, from then on."),
 ];

@@ -258,7 +258,7 @@ impl Checker<'_, '_, '_> {
             if !lesson.evidence.iter().any(|e| e.id == *id) {
                 let known = list(lesson.evidence.iter().map(|e| e.id.as_str()));
                 let message = match known.as_str() {
-                    "" => format!("no evidence `{}`, expected it as `[[evidence]]`", short(id)),
+                    "none" => format!("no evidence `{}`, expected it as `[[evidence]]`", short(id)),
                     _ => format!("no evidence `{}`; there is {known}", short(id)),
                 };
                 self.source.wrong(*byte, message);

@@ -65,6 +65,7 @@ fn settings(specs: &[Spec]) -> Value {
     let setting = |s: &Spec| {
         let (takes, choices) = match s.kind {
             Kind::Span => ("duration", None),
+            Kind::Term => ("duration above 0", None),
             Kind::Number => ("number", None),
             Kind::Choice(words) => ("choice", Some(words)),
         };

@@ -25,7 +25,7 @@ pub struct Lease;
 const SETTINGS: &[Spec] = &[
     Spec {
         key: "lease.ttl",
-        kind: Kind::Span,
+        kind: Kind::Term,
         default: "10s",
         about: "How long a grant or an accepted renewal lasts.",
     },
