@@ -79,6 +79,7 @@ pub const FIGURES: &[Figure] = &[
         "The longest time from a holder's crash (or the first waiter, if later) to the next grant.",
     ),
     metric("idle_us", "Time in which nobody held the lock while somebody waited."),
+    metric("paused_us", "Time for which processes stood still in pauses, added up."),
 ];
 
 /// The value of every figure, in the order of [`FIGURES`]; `None` where it does not arise.

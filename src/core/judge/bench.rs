@@ -5,7 +5,7 @@ use super::history::{Effect, History};
 use super::sections::Sections;
 use super::spans::{Span, total, without};
 use super::testimony::{
-    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, TruthEnd, Write,
+    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, Token, TruthEnd, Write,
 };
 use super::verdict::{Finding, Interval, IntervalKind, Judgement};
 use crate::sim::{
@@ -75,6 +75,7 @@ pub struct Bench {
     trips: Table<ProcId, u64>,
     released: Table<(LockId, ProcId), bool>,
     dead: Table<ProcId, bool>,
+    paused: Table<ProcId, Micros>,
     holder_crashes: Vec<(Micros, LockId)>,
     grant_moments: Vec<(Micros, LockId)>,
 }
@@ -116,6 +117,10 @@ impl Bench {
                     self.settle(id, op.section);
                 }
             }
+            What::Pause(_) => {
+                self.paused.entry(event.node).or_insert(at);
+            }
+            What::Resume => self.resumed(event.node, at),
             What::Crash(_) => self.crash(id, at, event.node),
             What::Restart => {
                 self.dead.insert(event.node, false);
@@ -147,11 +152,7 @@ impl Bench {
                     state.expires = *expires;
                 }
             }
-            Testimony::Mint(grant, token) => {
-                if let Some(state) = self.grants.get_mut(*grant) {
-                    state.token = Some((*token, id));
-                }
-            }
+            Testimony::Mint(grant, token) => self.mint(id, *grant, *token),
             Testimony::Extend(grant, term, expires) => {
                 if let Some(state) = self.grants.get_mut(*grant) {
                     let key = (state.lock, state.client);
@@ -216,6 +217,12 @@ impl Bench {
         self.out.verdict.grants += 1;
         self.grant_moments.push((at, whose.0));
         self.released.insert((whose.0, whose.1), false);
+    }
+
+    fn mint(&mut self, id: EventId, grant: Grant, token: Token) {
+        if let Some(state) = self.grants.get_mut(grant) {
+            state.token = Some((token, id));
+        }
     }
 
     fn free(&mut self, id: EventId, at: Micros, grant: Grant, why: TruthEnd) {
@@ -511,8 +518,16 @@ impl Bench {
         self.settle(id, op.section);
     }
 
+    /// A pause is over.
+    fn resumed(&mut self, node: ProcId, at: Micros) {
+        if let Some(since) = self.paused.remove(&node) {
+            self.out.metrics.paused_us += at.since(since).0;
+        }
+    }
+
     fn crash(&mut self, id: EventId, at: Micros, client: ProcId) {
         self.dead.insert(client, true);
+        self.resumed(client, at);
         let locks = self.grants.give_up(id, at, client, None);
         self.grants.bury(client);
         self.holder_crashes.extend(locks.into_iter().map(|lock| (at, lock)));
@@ -572,6 +587,9 @@ impl Bench {
             self.overlap_over(end, lock);
         }
         self.close_requests(end);
+        for node in self.paused.keys().copied().collect::<Vec<_>>() {
+            self.resumed(node, end);
+        }
         for ((lock, client), belief) in std::mem::take(&mut self.beliefs) {
             self.belief_over(lock, client, &belief, end, None);
             let unnoticed = self.grants.get(belief.grant).is_some_and(|g| g.unnoticed);

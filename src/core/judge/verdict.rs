@@ -83,6 +83,8 @@ pub struct Metrics {
     pub recovery_us: Option<u64>,
     /// Time in which nobody held while somebody waited.
     pub idle_us: u64,
+    /// Time in which a process stood still in a pause, added up over all of them.
+    pub paused_us: u64,
 }
 
 /// What kind of interval.
