@@ -7,6 +7,7 @@
 //! - [`systems`]: lock services, client libraries, the protected resource.
 //! - [`run`]: scenario, edits, keyframes: from text to a judged [`run::Run`].
 //! - [`search`]: which change of a schedule makes the difference.
+//! - [`json`]: a tree of JSON, for what is packed and what is exported.
 //! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
@@ -18,6 +19,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
 pub mod diagram;
+pub mod json;
 pub mod lesson;
 pub mod narrate;
 pub mod ui;

@@ -331,11 +331,20 @@ fn labels_that_mean_something_to_mermaid_or_markdown_stay_labels() {
     assert!(narrate::markdown(&run).contains("````text\n"));
 }
 
+/// What another program reads.
+fn read(json: &lockscope::json::Json) -> serde_json::Value {
+    serde_json::from_str(&json.to_string()).expect("it is JSON")
+}
+
 #[test]
 fn the_json_holds_the_whole_run_and_its_hash() {
     let run = race().edits("at 50s pause client-b for 1s").run();
-    let json = narrate::json(&run);
+    let json = read(&narrate::json(&run));
     assert_eq!(json["schema"], 1);
+    let whole = |value: Result<serde_json::Value, _>| value.expect("it is a tree");
+    assert_eq!(json["scenario"], whole(serde_json::to_value(&*run.compiled.scenario)));
+    assert_eq!(json["verdict"], whole(serde_json::to_value(&run.judgement.verdict)));
+    assert_eq!(json["metrics"], whole(serde_json::to_value(&run.judgement.metrics)));
     assert_eq!(json["seed"], 1);
     assert_eq!(json["hash"], format!("{:016x}", run.hash()));
     assert_eq!(json["unused_edits"], serde_json::json!(["at 50s pause client-b for 1s"]));
@@ -369,7 +378,7 @@ fn a_nodes_local_time_is_what_its_wall_clock_shows() {
         0,
     ));
     compiled.plan = std::rc::Rc::new(plan);
-    let json = narrate::json(&Run::of(compiled));
+    let json = read(&narrate::json(&Run::of(compiled)));
     for event in json["events"].as_array().expect("a list") {
         let at = event["t_us"].as_i64().expect("a number");
         let ahead = if event["node"] == "lock-service" && at >= 3_000_000 { 8_000_000 } else { 0 };

@@ -84,11 +84,12 @@ pub const FIGURES: &[Figure] = &[
 
 /// The value of every figure, in the order of [`FIGURES`]; `None` where it does not arise.
 pub fn figures(judgement: &Judgement) -> Vec<Option<u64>> {
-    let tree = |v: Result<serde_json::Value, _>| v.unwrap_or(serde_json::Value::Null);
-    let verdict = tree(serde_json::to_value(&judgement.verdict));
-    let metrics = tree(serde_json::to_value(&judgement.metrics));
-    let of = |f: &Figure| if f.verdict { &verdict } else { &metrics };
-    FIGURES.iter().map(|f| of(f).get(f.key).and_then(serde_json::Value::as_u64)).collect()
+    let (verdict, metrics) = (judgement.verdict.figures(), judgement.metrics.figures());
+    let value = |f: &Figure| {
+        let mut figures = if f.verdict { &verdict } else { &metrics }.iter();
+        figures.find(|(key, _)| *key == f.key).and_then(|(_, value)| *value)
+    };
+    FIGURES.iter().map(value).collect()
 }
 
 #[cfg(test)]
@@ -99,16 +100,19 @@ mod tests {
     fn every_figure_of_the_judge_is_described_and_none_besides() {
         let judgement = Judgement::default();
         let mut there: Vec<String> = Vec::new();
-        for tree in [
-            serde_json::to_value(&judgement.verdict).unwrap(),
-            serde_json::to_value(&judgement.metrics).unwrap(),
-        ] {
-            there.extend(tree.as_object().unwrap().keys().cloned());
-        }
+        let written = |tree: Result<serde_json::Value, _>| {
+            tree.unwrap().as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        there.extend(written(serde_json::to_value(&judgement.verdict)));
+        there.extend(written(serde_json::to_value(&judgement.metrics)));
+        let named = judgement.verdict.figures().into_iter().chain(judgement.metrics.figures());
+        let mut named: Vec<String> = named.map(|f| f.0.to_string()).collect();
+        named.sort();
         let mut described: Vec<String> = FIGURES.iter().map(|f| f.key.to_string()).collect();
         there.sort();
         described.sort();
         assert_eq!(there, described);
+        assert_eq!(there, named);
         assert!(FIGURES.iter().all(|f| f.about.ends_with('.')));
     }
 }

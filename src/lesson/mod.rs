@@ -12,6 +12,7 @@ mod file;
 mod miniature;
 mod misconception;
 mod model;
+mod packed;
 
 pub use claim::{Claim, EventRef, anchor};
 pub use figures::{FIGURES, Figure, figures};
@@ -25,3 +26,4 @@ pub use model::{
     Answer, BASE, Beat, Block, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
     Place, Predict, Recall, Step, Target, Task, Teach, Variant,
 };
+pub use packed::{unpack, unpack_index};

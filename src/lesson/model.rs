@@ -68,8 +68,7 @@ pub struct Lesson {
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     /// What a teacher needs. The page does not: the teacher's sheet is made when a site is built.
-    #[cfg_attr(target_arch = "wasm32", serde(skip))]
-    #[cfg_attr(not(target_arch = "wasm32"), serde(default))]
+    #[serde(skip)]
     pub teach: Teach,
     /// Words before the first beat.
     #[serde(default)]

@@ -1,110 +1,88 @@
 //! A run as JSON, schema 1.
 
-use serde::Serialize;
-
 use super::sentence::sentence;
-use crate::judge::{Metrics, Verdict};
-use crate::run::{Run, Scenario, kind};
-use crate::sim::{Discard, EventId, Micros, MsgId, ProcId, What, World};
+use crate::json::Json;
+use crate::run::{ClientSpec, ResourceSpec, Run, Scenario, kind};
+use crate::sim::{Discard, EventId, Micros, MsgId, ProcId, Table, What, World};
 
 /// The run as JSON: adding keys is fine, a key keeps its meaning.
-pub fn json(run: &Run) -> serde_json::Value {
-    serde_json::to_value(document(run)).unwrap_or_default()
-}
-
-#[derive(Serialize)]
-struct Document<'r> {
-    schema: u32,
-    scenario: &'r Scenario,
-    seed: u64,
-    edits: Vec<String>,
-    /// Those of the edits that found no occasion.
-    unused_edits: Vec<String>,
-    nodes: Vec<Node<'r>>,
-    events: Vec<Event<'r>>,
-    intervals: Vec<Interval<'r>>,
-    verdict: &'r Verdict,
-    metrics: &'r Metrics,
-    hash: String,
-}
-
-#[derive(Serialize)]
-struct Node<'r> {
-    id: &'r str,
-    kind: &'static str,
-    label: &'r str,
-}
-
-#[derive(Serialize)]
-struct Event<'r> {
-    id: u32,
-    t_us: u64,
-    /// What the node's wall clock shows.
-    local_us: i64,
-    node: &'r str,
-    kind: &'static str,
-    causes: Vec<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Message<'r>>,
-    /// A decimal string, because a token may exceed what a double holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-    /// The id of the event in which the grant was made that this event is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grant: Option<u32>,
-    sentence: String,
-}
-
-#[derive(Serialize)]
-struct Message<'r> {
-    id: String,
-    from: &'r str,
-    to: &'r str,
-    name: &'static str,
-    sent_us: u64,
-    /// `null` for a message that was lost or is on the way at the end.
-    delivered_us: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Interval<'r> {
-    of: &'static str,
-    /// `null` for a pause.
-    lock: Option<&'r str>,
-    /// The client; for a pause the node, which may be a server.
-    client: &'r str,
-    /// `null` for a pause.
-    mode: Option<&'static str>,
-    from_us: u64,
-    to_us: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-    /// It was still open when the run ended.
-    open: bool,
-}
-
-fn document(run: &Run) -> Document<'_> {
-    let names = run.names();
-    let nodes = names.nodes.iter();
+pub fn json(run: &Run) -> Json {
+    let nodes = run.names().nodes.iter().map(|n| {
+        object([
+            ("id", n.id.as_str().into()),
+            ("kind", n.kind.word().into()),
+            ("label", n.label.as_str().into()),
+        ])
+    });
     let clocks = wall_clocks(run).into_iter().enumerate();
-    Document {
-        schema: 1,
-        scenario: &run.compiled.scenario,
-        seed: run.compiled.plan.seed,
-        edits: run.compiled.edits.iter().map(ToString::to_string).collect(),
-        unused_edits: unused(run),
-        nodes: nodes.map(|n| Node { id: &n.id, kind: n.kind.word(), label: &n.label }).collect(),
-        events: clocks.map(|(i, local_us)| event(run, EventId(i as u32), local_us)).collect(),
-        intervals: intervals(run),
-        verdict: &run.judgement.verdict,
-        metrics: &run.judgement.metrics,
-        hash: format!("{:016x}", run.hash()),
-    }
+    let edits = run.compiled.edits.iter().map(|e| e.to_string().into());
+    object([
+        ("schema", 1_u64.into()),
+        ("scenario", scenario(&run.compiled.scenario)),
+        ("seed", run.compiled.plan.seed.into()),
+        ("edits", edits.collect()),
+        // Those of the edits that found no occasion.
+        ("unused_edits", unused(run).collect()),
+        ("nodes", nodes.collect()),
+        ("events", clocks.map(|(i, local)| event(run, EventId(i as u32), local)).collect()),
+        ("intervals", intervals(run)),
+        ("verdict", figures(run.judgement.verdict.figures())),
+        ("metrics", figures(run.judgement.metrics.figures())),
+        ("hash", format!("{:016x}", run.hash()).into()),
+    ])
 }
 
-fn unused(run: &Run) -> Vec<String> {
+fn object<const N: usize>(fields: [(&'static str, Json); N]) -> Json {
+    Json::object(fields.map(|(name, value)| (name, Some(value))))
+}
+
+fn figures(figures: Vec<(&'static str, Option<u64>)>) -> Json {
+    Json::object(figures.into_iter().map(|(name, value)| (name, Some(value.into()))))
+}
+
+fn table<T>(table: &Table<String, T>, value: impl Fn(&T) -> Json) -> Json {
+    Json::Object(table.iter().map(|(name, v)| (name.clone(), value(v))).collect())
+}
+
+fn texts(list: &[String]) -> Json {
+    list.iter().map(|text| text.as_str().into()).collect()
+}
+
+fn scenario(scenario: &Scenario) -> Json {
+    object([
+        ("system", scenario.system.as_str().into()),
+        ("until", scenario.until.as_str().into()),
+        ("seed", scenario.seed.into()),
+        ("settings", table(&scenario.settings, |s| s.as_str().into())),
+        ("locks", texts(&scenario.locks)),
+        ("cells", table(&scenario.cells, |c| (*c).into())),
+        ("resources", table(&scenario.resources, resource)),
+        ("invariant", scenario.invariant.clone().into()),
+        ("clients", table(&scenario.clients, client)),
+    ])
+}
+
+fn resource(resource: &ResourceSpec) -> Json {
+    object([
+        ("label", resource.label.clone().into()),
+        ("cells", table(&resource.cells, |c| (*c).into())),
+        ("lock", resource.lock.clone().into()),
+    ])
+}
+
+fn client(client: &ClientSpec) -> Json {
+    object([
+        ("label", client.label.clone().into()),
+        ("start", client.start.clone().into()),
+        ("program", texts(&client.program)),
+        ("tasks", table(&client.tasks, |t| texts(t))),
+        ("on", table(&client.on, |t| texts(t))),
+    ])
+}
+
+fn unused(run: &Run) -> impl Iterator<Item = Json> {
     let edits = run.unused_edits.iter().filter_map(|i| run.compiled.edits.get(*i));
-    edits.map(ToString::to_string).collect()
+    edits.map(|e| e.to_string().into())
 }
 
 /// What each event's node reads on its wall clock, found by running the world alongside.
@@ -130,55 +108,65 @@ fn id(run: &Run, node: ProcId) -> &str {
     run.names().nodes.get(usize::from(node.0)).map_or("?", |n| &n.id)
 }
 
-fn event(run: &Run, at: EventId, local_us: i64) -> Event<'_> {
+fn event(run: &Run, at: EventId, local_us: i64) -> Json {
     let event = run.record.event(at);
-    Event {
-        id: at.0,
-        t_us: event.at.0,
-        local_us,
-        node: id(run, event.node),
-        kind: kind::kind(event),
-        causes: event.causes.iter().map(|c| c.0).collect(),
-        message: event.message().map(|m| message(run, m)),
-        token: kind::token(&run.record, event).map(|t| t.0.to_string()),
-        grant: kind::grant(at, event).map(|g| g.0.0),
-        sentence: sentence(run, at),
-    }
+    Json::object([
+        ("id", Some(u64::from(at.0).into())),
+        ("t_us", Some(event.at.0.into())),
+        // What the node's wall clock shows.
+        ("local_us", Some(local_us.into())),
+        ("node", Some(id(run, event.node).into())),
+        ("kind", Some(kind::kind(event).into())),
+        ("causes", Some(event.causes.iter().map(|c| u64::from(c.0).into()).collect())),
+        ("message", event.message().map(|m| message(run, m))),
+        // A decimal string, because a token may exceed what a double holds.
+        ("token", kind::token(&run.record, event).map(|t| t.0.to_string().into())),
+        // The event in which the grant was made that this event is about.
+        ("grant", kind::grant(at, event).map(|g| u64::from(g.0.0).into())),
+        ("sentence", Some(sentence(run, at).into())),
+    ])
 }
 
-fn message(run: &Run, msg: MsgId) -> Message<'_> {
+fn message(run: &Run, msg: MsgId) -> Json {
     let info = run.record.message(msg);
-    Message {
-        id: run.names().message(info),
-        from: id(run, info.from),
-        to: id(run, info.to),
-        name: info.body.name,
-        sent_us: run.record.event(info.sent).at.0,
-        delivered_us: info.delivered.map(|d| run.record.event(d).at.0),
-    }
+    let delivered = info.delivered.map(|d| run.record.event(d).at.0);
+    object([
+        ("id", run.names().message(info).into()),
+        ("from", id(run, info.from).into()),
+        ("to", id(run, info.to).into()),
+        ("name", info.body.name.into()),
+        ("sent_us", run.record.event(info.sent).at.0.into()),
+        // `null` for a message that was lost or is on the way at the end.
+        ("delivered_us", delivered.into()),
+    ])
 }
 
-fn intervals(run: &Run) -> Vec<Interval<'_>> {
+fn intervals(run: &Run) -> Json {
     let names = run.names();
-    let judged = run.judgement.intervals.iter().map(|i| Interval {
-        of: i.kind.word(),
-        lock: Some(names.lock(i.lock)),
-        client: id(run, i.client),
-        mode: Some(i.mode.word()),
-        from_us: i.from.0,
-        to_us: i.to.0,
-        token: i.token.map(|t| t.0.to_string()),
-        open: i.open,
+    let judged = run.judgement.intervals.iter().map(|i| {
+        Json::object([
+            ("of", Some(i.kind.word().into())),
+            ("lock", Some(names.lock(i.lock).into())),
+            ("client", Some(id(run, i.client).into())),
+            ("mode", Some(i.mode.word().into())),
+            ("from_us", Some(i.from.0.into())),
+            ("to_us", Some(i.to.0.into())),
+            ("token", i.token.map(|t| t.0.to_string().into())),
+            // It was still open when the run ended.
+            ("open", Some(i.open.into())),
+        ])
     });
-    let pauses = pauses(run).into_iter().map(|(node, from, to)| Interval {
-        of: "pause",
-        lock: None,
-        client: id(run, node),
-        mode: None,
-        from_us: from.0,
-        to_us: to.map_or(run.end.0, |t| t.0),
-        token: None,
-        open: to.is_none(),
+    // A pause is of a node, which may be a server, and of no lock.
+    let pauses = pauses(run).into_iter().map(|(node, from, to)| {
+        object([
+            ("of", "pause".into()),
+            ("lock", Json::Null),
+            ("client", id(run, node).into()),
+            ("mode", Json::Null),
+            ("from_us", from.0.into()),
+            ("to_us", to.map_or(run.end.0, |t| t.0).into()),
+            ("open", to.is_none().into()),
+        ])
     });
     judged.chain(pauses).collect()
 }

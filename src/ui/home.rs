@@ -17,7 +17,7 @@ use super::platform::{self, Listener};
 use super::route::Route;
 use super::state::{Place, State};
 use super::strings;
-use crate::lesson::{Card, Index, Lesson, MarkKind, Miniature};
+use crate::lesson::{self, Card, MarkKind, Miniature};
 
 const THEME_KEY: &str = "lockscope.theme";
 const THEMES: [(&str, &str); 3] = [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")];
@@ -184,9 +184,9 @@ fn List() -> Html {
             let what = strings::THE_LIST;
             setter.set(match platform::fetch_text("lessons/index.json").await {
                 Err(why) => Loaded::Failed(strings::not_loaded(what, &why)),
-                Ok(text) => match serde_json::from_str::<Index>(&text) {
+                Ok(text) => match lesson::unpack_index(&text) {
                     Ok(index) => Loaded::Yes(index.lessons),
-                    Err(why) => Loaded::Failed(strings::not_readable(what, &why.to_string())),
+                    Err(why) => Loaded::Failed(strings::not_readable(what, &why)),
                 },
             });
         });
@@ -346,8 +346,8 @@ fn Loader(props: &LoaderProps) -> Html {
 }
 
 fn open(id: &str, text: &str, place: &Place) -> Result<State, String> {
-    let lesson: Lesson = serde_json::from_str(text)
-        .map_err(|why| strings::not_readable(&strings::lesson(id), &why.to_string()))?;
+    let lesson =
+        lesson::unpack(text).map_err(|why| strings::not_readable(&strings::lesson(id), &why))?;
     let title = lesson.title.clone();
     State::open(lesson, place).map_err(|why| strings::not_runnable(&title, &why))
 }

@@ -224,3 +224,54 @@ impl Verdict {
             || self.duplicate_work.unwrap_or(0) > 0
     }
 }
+
+impl Verdict {
+    /// Every figure by its key, in the order of the documentation.
+    pub fn figures(&self) -> Vec<(&'static str, Option<u64>)> {
+        vec![
+            ("grants", self.grants.into()),
+            ("overlap_us", self.overlap_us.into()),
+            ("double_grant", self.double_grant.into()),
+            ("broken_promises", self.broken_promises.into()),
+            ("outlived", self.outlived.into()),
+            ("stale_attempts", self.stale_attempts.into()),
+            ("stale_accepted", self.stale_accepted.into()),
+            ("stale_rejected", self.stale_rejected.into()),
+            ("stale_pending", self.stale_pending.into()),
+            ("legit_rejected", self.legit_rejected.into()),
+            ("token_regress", self.token_regress.into()),
+            ("corruption", self.corruption.into()),
+            ("lost_updates", self.lost_updates.into()),
+            ("torn_sections", self.torn_sections.into()),
+            ("invariant_broken", self.invariant_broken.into()),
+            ("invariant_judged", self.invariant_judged.into()),
+            ("duplicate_work", self.duplicate_work.into()),
+            ("false_expiry", self.false_expiry.into()),
+            ("foreign_release", self.foreign_release.into()),
+            ("silent_reacquire", self.silent_reacquire.into()),
+            ("loss_unreported", self.loss_unreported.into()),
+            ("orphan_us", self.orphan_us.into()),
+            ("stalled", self.stalled.into()),
+            ("renewal_failures", self.renewal_failures.into()),
+        ]
+    }
+}
+
+impl Metrics {
+    /// Every figure by its key, in the order of the documentation.
+    pub fn figures(&self) -> Vec<(&'static str, Option<u64>)> {
+        vec![
+            ("attempts", self.attempts.into()),
+            ("failed_attempts", self.failed_attempts.into()),
+            ("wait_us_p50", self.wait_us_p50.into()),
+            ("wait_us_p95", self.wait_us_p95.into()),
+            ("wait_us_max", self.wait_us_max.into()),
+            ("messages", self.messages.into()),
+            ("round_trips_to_acquire", self.round_trips_to_acquire.into()),
+            ("wakeups", self.wakeups.into()),
+            ("releases", self.releases.into()),
+            ("recovery_us", self.recovery_us.into()),
+            ("idle_us", self.idle_us.into()),
+        ]
+    }
+}
