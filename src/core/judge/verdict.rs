@@ -239,20 +239,20 @@ impl Verdict {
             ("stale_rejected", self.stale_rejected.into()),
             ("stale_pending", self.stale_pending.into()),
             ("legit_rejected", self.legit_rejected.into()),
-            ("token_regress", self.token_regress.into()),
+            ("token_regress", self.token_regress),
             ("corruption", self.corruption.into()),
             ("lost_updates", self.lost_updates.into()),
             ("torn_sections", self.torn_sections.into()),
-            ("invariant_broken", self.invariant_broken.into()),
-            ("invariant_judged", self.invariant_judged.into()),
-            ("duplicate_work", self.duplicate_work.into()),
+            ("invariant_broken", self.invariant_broken),
+            ("invariant_judged", self.invariant_judged),
+            ("duplicate_work", self.duplicate_work),
             ("false_expiry", self.false_expiry.into()),
             ("foreign_release", self.foreign_release.into()),
             ("silent_reacquire", self.silent_reacquire.into()),
             ("loss_unreported", self.loss_unreported.into()),
             ("orphan_us", self.orphan_us.into()),
             ("stalled", self.stalled.into()),
-            ("renewal_failures", self.renewal_failures.into()),
+            ("renewal_failures", self.renewal_failures),
         ]
     }
 }
@@ -263,15 +263,16 @@ impl Metrics {
         vec![
             ("attempts", self.attempts.into()),
             ("failed_attempts", self.failed_attempts.into()),
-            ("wait_us_p50", self.wait_us_p50.into()),
-            ("wait_us_p95", self.wait_us_p95.into()),
-            ("wait_us_max", self.wait_us_max.into()),
+            ("wait_us_p50", self.wait_us_p50),
+            ("wait_us_p95", self.wait_us_p95),
+            ("wait_us_max", self.wait_us_max),
             ("messages", self.messages.into()),
-            ("round_trips_to_acquire", self.round_trips_to_acquire.into()),
+            ("round_trips_to_acquire", self.round_trips_to_acquire),
             ("wakeups", self.wakeups.into()),
             ("releases", self.releases.into()),
-            ("recovery_us", self.recovery_us.into()),
+            ("recovery_us", self.recovery_us),
             ("idle_us", self.idle_us.into()),
+            ("paused_us", self.paused_us.into()),
         ]
     }
 }
