@@ -2,15 +2,19 @@
 //! keeps the focus inside, closes on Escape, and gives the focus back.
 
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlDialogElement, HtmlInputElement, InputEvent, MouseEvent};
+use web_sys::{
+    FocusEvent, HtmlDialogElement, HtmlInputElement, InputEvent, MouseEvent, SubmitEvent,
+};
 use yew::{
     Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_effect_with,
     use_node_ref, use_state_eq,
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
+use super::keys::Act;
 use super::page::Model;
 use super::part::part;
+use super::settings::{Settings, Words};
 use super::state::{Action, Fault, State};
 use super::{platform, strings};
 use crate::diagram;
@@ -88,6 +92,8 @@ pub struct BreakProps {
     pub state: Same<State>,
     pub to: UseReducerDispatcher<Model>,
     pub node: ProcId,
+    /// What Enter does.
+    pub act: Option<Act>,
     pub on_close: Callback<()>,
 }
 
@@ -107,59 +113,83 @@ pub fn Break(props: &BreakProps) -> Html {
     let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
     let severed = peer_now.is_some_and(|p| world.is_cut(*node, p));
 
-    let act = |word: &'static str, able: bool, fault: Box<dyn Fn(Micros) -> Fault>| {
+    // The act that Enter does is the form's own button.
+    let act = |which: Option<Act>,
+               word: &'static str,
+               able: bool,
+               fault: Box<dyn Fn(Micros) -> Fault>| {
         let (to, length, wrong) = (props.to.clone(), length.clone(), wrong.setter());
         let on_close = props.on_close.clone();
-        let onclick = Callback::from(move |_: MouseEvent| match span(&length) {
-            Some(span) => {
-                to.dispatch(Action::Break(fault(span)));
-                on_close.emit(());
+        let onclick = Callback::from(move |event: MouseEvent| {
+            event.prevent_default();
+            match span(&length) {
+                Some(span) => {
+                    to.dispatch(Action::Break(fault(span)));
+                    on_close.emit(());
+                }
+                None => wrong.set(true),
             }
-            None => wrong.set(true),
         });
-        html! { <button type="button" class="plain" disabled={!able} {onclick}>{ word }</button> }
+        let ready = which.is_some() && which == props.act && able;
+        let kind = if ready { "submit" } else { "button" };
+        let class = if ready { "plain ready" } else { "plain" };
+        let autofocus = ready && which == Some(Act::Crash);
+        html! { <button type={kind} {class} disabled={!able} {autofocus} {onclick}>{ word }</button> }
     };
     let me = *node;
     let oninput = typed(length.setter());
     let moment = state.moment();
     let later = moment != state.head.at;
     let at = narrate::moment(moment);
+    let onsubmit = Callback::from(|event: SubmitEvent| event.prevent_default());
     let body = html! {
         <>
+            <form novalidate=true {onsubmit}>
             <div class="row">
-                { choose(strings::WHICH, true, &nodes, me, node.setter()) }
+                { choose(strings::WHICH, props.act.is_none(), &nodes, me, node.setter()) }
                 <label class="stack">
                     { strings::LENGTH }
-                    <input type="number" {oninput} value={(*length).clone()} min="0.001" max="600" step="any" inputmode="decimal" />
+                    <input type="number" autofocus={matches!(props.act, Some(Act::Pause | Act::Cut))} {oninput}
+                        onfocus={whole()} value={(*length).clone()} min="0.001" max="600" step="any" inputmode="decimal" />
                 </label>
             </div>
             <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
             <div class="acts">
-                { act(strings::PAUSE_NOW, !down, Box::new(move |d| Fault::Pause(me, d))) }
+                { act(Some(Act::Pause), strings::PAUSE_NOW, !down, Box::new(move |d| Fault::Pause(me, d))) }
                 if client {
-                    { act(strings::PAUSE_BEFORE_WRITE, state.next_write(me).is_some() && !down,
+                    { act(None, strings::PAUSE_BEFORE_WRITE, state.next_write(me).is_some() && !down,
                         Box::new(move |d| Fault::PauseBeforeWrite(me, d))) }
                 }
                 if down {
-                    { act(strings::RESTART, true, Box::new(move |_| Fault::Restart(me))) }
+                    { act(Some(Act::Crash), strings::RESTART, true, Box::new(move |_| Fault::Restart(me))) }
                 } else {
-                    { act(strings::CRASH, true, Box::new(move |_| Fault::Crash(me))) }
+                    { act(Some(Act::Crash), strings::CRASH, true, Box::new(move |_| Fault::Crash(me))) }
                 }
             </div>
             if let Some(other) = peer_now {
                 <div class="row">
                     { choose(strings::WAY_TO, false, &peers, other, peer.setter()) }
                     if severed {
-                        { act(strings::HEAL, true, Box::new(move |_| Fault::Heal(me, other))) }
+                        { act(Some(Act::Cut), strings::HEAL, true, Box::new(move |_| Fault::Heal(me, other))) }
                     } else {
-                        { act(strings::CUT, true, Box::new(move |d| Fault::Cut(me, other, d))) }
+                        { act(Some(Act::Cut), strings::CUT, true, Box::new(move |d| Fault::Cut(me, other, d))) }
                     }
                 </div>
             }
+            </form>
             <p class="quiet">{ strings::past_stays(later.then(|| narrate::moment(state.head.at))) }</p>
         </>
     };
     dialog(strings::break_at(&at), "break-dialog", props.on_close.clone(), body)
+}
+
+/// A field that the focus comes to is selected, so that typing replaces what it holds.
+fn whole() -> Callback<FocusEvent> {
+    Callback::from(|event: FocusEvent| {
+        if let Some(field) = event.target().and_then(|t| t.dyn_into::<HtmlInputElement>().ok()) {
+            field.select();
+        }
+    })
 }
 
 /// What is typed is kept, because a field is drawn anew when another one changes.
@@ -266,20 +296,86 @@ pub fn Take(props: &TakeProps) -> Html {
 }
 
 /// The keys, and how to read the picture.
-pub fn help(on_close: Callback<()>) -> Html {
+pub fn help(letters: bool, on_close: Callback<()>) -> Html {
     let list = |pairs: &'static [(&'static str, &'static str)]| {
         let items = pairs.iter().map(|(what, words)| {
             html! { <div key={*what}><dt>{ *what }</dt><dd>{ *words }</dd></div> }
         });
         html! { <dl class="pairs">{ for items }</dl> }
     };
+    let note = if letters { strings::LETTERS_ON } else { strings::LETTERS_OFF };
     let body = html! {
         <>
             <p>{ strings::KEYS_NOTE }</p>
             { list(strings::KEYS) }
+            <h3>{ strings::LETTERS }</h3>
+            <p>{ note }</p>
+            { list(strings::LETTER_KEYS) }
+            <h3>{ strings::PRESENT_KEYS_TITLE }</h3>
+            { list(strings::PRESENT_KEYS) }
             <h3>{ strings::HOW_TO_READ }</h3>
             { list(strings::LEGEND) }
         </>
     };
     dialog(strings::HELP.into(), "help", on_close, body)
+}
+
+/// What the reader wants of the page. `change` takes the key and the word of one setting.
+pub fn settings(
+    now: Settings,
+    change: &Callback<(&'static str, String)>,
+    on_close: Callback<()>,
+) -> Html {
+    let row = |label, key: &'static str, words: &[(&str, &str)], value: &str| {
+        let on_choice = change.reform(move |word: String| (key, word));
+        let options: Vec<_> = words.iter().map(|w| (w.0.to_string(), w.1.to_string())).collect();
+        let value = value.to_string();
+        let class = "setting";
+        part::<Choice>(key, props!(ChoiceProps { class, label, options, value, on_choice }))
+    };
+    let switch = |label: &'static str, key: &'static str, on: bool| {
+        let onclick = change.reform(move |_: MouseEvent| (key, (!on).word().to_string()));
+        html! {
+            <button type="button" role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
+                <span>{ label }</span>
+                <span class="knob" aria-hidden="true"></span>
+            </button>
+        }
+    };
+    let body = html! {
+        <>
+            { row(strings::THEME, "theme", strings::THEMES, now.theme.word()) }
+            { row(strings::MOTION, "motion", strings::MOTIONS, now.motion.word()) }
+            { row(strings::TELLING, "telling", strings::TELLINGS, now.telling.word()) }
+            { switch(strings::LETTERS, "letters", now.letters) }
+            { switch(strings::STOP_AT_BEATS, "stops", now.stops) }
+            <p role="status" class="quiet">if platform::forgets() { { strings::FORGETS } }</p>
+        </>
+    };
+    dialog(strings::SETTINGS.into(), "", on_close, body)
+}
+
+/// A field for the number of a step.
+pub fn go(state: &Same<State>, to: &UseReducerDispatcher<Model>, on_close: Callback<()>) -> Html {
+    let (all, step) = (state.show.stops.len(), state.show.step(state.head));
+    let (stops, to, done) = (state.clone(), to.clone(), on_close.clone());
+    let onsubmit = Callback::from(move |event: SubmitEvent| {
+        event.prevent_default();
+        let number = platform::typed("go-step").and_then(|text| text.trim().parse::<usize>().ok());
+        let Some(number) = number.filter(|n| *n <= all) else { return };
+        let stop = number.checked_sub(1).and_then(|i| stops.show.stops.get(i)).copied();
+        to.dispatch(Action::GoTo(stop));
+        done.emit(());
+    });
+    let body = html! {
+            <form class="row" {onsubmit}>
+                <label class="stack">
+                    { strings::step_up_to(all) }
+                    <input type="number" id="go-step" autofocus=true onfocus={whole()} required=true min="0" max={all.to_string()} step="1"
+                        value={step.to_string()} inputmode="numeric" />
+                </label>
+                <button type="submit" class="plain">{ strings::GO_BUTTON }</button>
+            </form>
+    };
+    dialog(strings::GO.into(), "", on_close, body)
 }

@@ -5,22 +5,18 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{KeyboardEvent, MouseEvent};
-use yew::{
-    Callback, Html, Properties, component, html, props, use_effect_with, use_state, use_state_eq,
-};
+use yew::{Callback, Html, Properties, component, html, use_effect_with, use_state, use_state_eq};
 
-use super::dialogs::help;
-use super::draw::{Choice, ChoiceProps, Same, logo};
+use super::dialogs::{help, settings};
+use super::draw::{Same, logo};
 use super::page::LessonPage;
 use super::part::part;
 use super::platform::{self, Listener};
 use super::route::Route;
+use super::settings::Settings;
 use super::state::{Place, State};
 use super::strings;
 use crate::lesson::{self, Card, MarkKind, Miniature};
-
-const THEME_KEY: &str = "lockscope.theme";
-const THEMES: [(&str, &str); 3] = [("auto", "Auto"), ("light", "Light"), ("dark", "Dark")];
 
 #[wasm_bindgen]
 extern "C" {
@@ -32,7 +28,8 @@ extern "C" {
 /// Mounts the page in place of the shell that `index.html` shows while the program loads.
 pub fn start() {
     yew::set_custom_panic_hook(Box::new(|info| show_panic(&info.to_string())));
-    platform::set_theme(&theme());
+    platform::load_settings();
+    platform::gather_address();
     let Some(root) = platform::window()
         .and_then(|window| window.document())
         .and_then(|document| document.get_element_by_id("app"))
@@ -41,11 +38,6 @@ pub fn start() {
         return;
     };
     yew::Renderer::<App>::with_root(root).render();
-}
-
-fn theme() -> String {
-    let stored = platform::stored(THEME_KEY);
-    stored.filter(|s| THEMES.iter().any(|t| t.0 == s)).unwrap_or_else(|| "auto".into())
 }
 
 /// The whole page.
@@ -78,47 +70,83 @@ fn App() -> Html {
 
 #[derive(Properties, PartialEq)]
 pub struct HeaderProps {
-    pub on_help: Callback<MouseEvent>,
-    #[prop_or_default]
-    pub on_take: Option<Callback<MouseEvent>>,
+    /// What only a lesson has: buttons for taking it along and for a projector.
+    pub more: Html,
+    /// The reader changed a setting.
+    pub on_change: Callback<()>,
+}
+
+/// The head of a page without a lesson.
+fn header() -> Html {
+    part::<Header>("header", HeaderProps { more: html! {}, on_change: Callback::noop() })
+}
+
+/// What the head of the page has opened.
+#[derive(Clone, Copy, PartialEq)]
+enum Opened {
+    Nothing,
+    Help,
+    Settings,
 }
 
 /// The head of every page.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
-    let theme = use_state_eq(theme);
-    let setter = theme.setter();
-    let on_choice = Callback::from(move |value: String| {
-        platform::set_theme(&value);
-        platform::store(THEME_KEY, &value);
-        setter.set(value);
+    let opened = use_state_eq(|| Opened::Nothing);
+    // Settings live beside the page; the number makes the head read them again.
+    let changes = use_state_eq(|| 0_u32);
+    let setter = opened.setter();
+    let open = move |what: Opened| {
+        let setter = setter.clone();
+        Callback::from(move |_: MouseEvent| setter.set(what))
+    };
+    let setter = opened.setter();
+    let on_close = Callback::from(move |()| setter.set(Opened::Nothing));
+    let setter = opened.setter();
+    use_effect_with((), move |()| {
+        let listener = platform::window().map(|window| {
+            Listener::new(&window, "keydown", move |event| {
+                let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+                let wanted = platform::settings().letters && !platform::takes_keys(event.target());
+                if key.as_deref() == Some("?") && wanted {
+                    event.prevent_default();
+                    setter.set(Opened::Help);
+                }
+            })
+        });
+        move || drop(listener)
     });
-    let options: Vec<_> = THEMES.iter().map(|t| (t.0.to_string(), t.1.to_string())).collect();
-    let choice = part::<Choice>(
-        "theme",
-        props!(ChoiceProps {
-            class: "theme",
-            label: strings::THEME,
-            unseen: true,
-            options,
-            value: (*theme).clone(),
-            on_choice
-        }),
-    );
-    let skip = Callback::from(|_: MouseEvent| platform::focus("words"));
+    let on_change = props.on_change.clone();
+    let change = Callback::from(move |(key, word): (&'static str, String)| {
+        let line = platform::settings().line();
+        platform::change_settings(Settings::parse(&format!("{line} {key}={word}")));
+        on_change.emit(());
+        changes.set(*changes + 1);
+    });
+    let skip = Callback::from(|_: MouseEvent| {
+        let _ = platform::focus("words") || platform::focus("lesson");
+    });
+    let now = platform::settings();
     html! {
-        <header class="top">
-            <button type="button" class="skip" onclick={skip}>{ strings::SKIP }</button>
-            <a class="brand" href="#/">{ logo() }<span>{ strings::NAME }</span></a>
-            <nav aria-label="Lockscope"><a href="#/">{ strings::LESSONS }</a></nav>
-            <span class="gap"></span>
-            if let Some(on_take) = &props.on_take {
-                <button type="button" class="quietly" aria-haspopup="dialog" onclick={on_take.clone()}>{ strings::TAKE }</button>
-            }
-            { choice }
-            <button type="button" class="quietly" aria-haspopup="dialog" aria-label={strings::HELP} title={strings::HELP}
-                onclick={props.on_help.clone()}>{ "?" }</button>
-        </header>
+        <>
+            <header class="top">
+                <button type="button" class="skip" onclick={skip}>{ strings::SKIP }</button>
+                <a class="brand" href="#/">{ logo() }<span>{ strings::NAME }</span></a>
+                <nav aria-label="Lockscope"><a href="#/">{ strings::LESSONS }</a></nav>
+                <span class="gap"></span>
+                { props.more.clone() }
+                <button type="button" class="quietly" aria-haspopup="dialog" onclick={open(Opened::Settings)}>
+                    { strings::SETTINGS }
+                </button>
+                <button type="button" class="quietly" aria-haspopup="dialog" aria-label={strings::HELP} title={strings::HELP}
+                    onclick={open(Opened::Help)}>{ "?" }</button>
+            </header>
+            { match *opened {
+                Opened::Nothing => html! {},
+                Opened::Help => help(now.letters, on_close),
+                Opened::Settings => settings(now, &change, on_close),
+            } }
+        </>
     }
 }
 
@@ -136,29 +164,10 @@ struct HomeProps {
 
 #[component]
 fn Home(props: &HomeProps) -> Html {
-    let open_help = use_state_eq(|| false);
-    let setter = open_help.setter();
-    let on_help = Callback::from(move |_: MouseEvent| setter.set(true));
-    let setter = open_help.setter();
-    let on_close = Callback::from(move |()| setter.set(false));
     use_effect_with((), |()| platform::set_title(strings::NAME));
-    let setter = open_help.setter();
-    use_effect_with((), move |()| {
-        let listener = platform::window().map(|window| {
-            Listener::new(&window, "keydown", move |event| {
-                let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
-                let taken = platform::takes_keys(event.target());
-                if key.as_deref() == Some("?") && !taken {
-                    event.prevent_default();
-                    setter.set(true);
-                }
-            })
-        });
-        move || drop(listener)
-    });
     html! {
         <div class="page">
-            { part::<Header>("header", HeaderProps { on_help, on_take: None }) }
+            { header() }
             <main class="home" id="words" tabindex="-1">
                 <h1>{ strings::NAME }</h1>
                 <p class="lead">{ strings::TAGLINE }</p>
@@ -168,7 +177,6 @@ fn Home(props: &HomeProps) -> Html {
                 }
                 { part::<List>("list", ()) }
             </main>
-            if *open_help { { help(on_close) } }
         </div>
     }
 }
@@ -299,7 +307,6 @@ struct LoaderProps {
 fn Loader(props: &LoaderProps) -> Html {
     let state = use_state(|| Loaded::<Same<State>>::Not);
     let tries = use_state_eq(|| 0_u32);
-    let open_help = use_state_eq(|| false);
     let setter = state.setter();
     let (id, place) = (props.id.clone(), props.place.clone());
     use_effect_with(*tries, move |_| {
@@ -332,15 +339,10 @@ fn Loader(props: &LoaderProps) -> Html {
             </>
         },
     };
-    let setter = open_help.setter();
-    let on_help = Callback::from(move |_: MouseEvent| setter.set(true));
-    let setter = open_help.setter();
-    let on_close = Callback::from(move |()| setter.set(false));
     html! {
         <div class="page">
-            { part::<Header>("header", HeaderProps { on_help, on_take: None }) }
+            { header() }
             <main class="home" id="words" tabindex="-1"><h1>{ strings::NAME }</h1>{ body }</main>
-            if *open_help { { help(on_close) } }
         </div>
     }
 }

@@ -1,15 +1,23 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer, [`show`] what it derives from a run, [`route`] the address; they are
-//! plain Rust and tested natively.
-//! All else exists on wasm32 only: `player` lets time pass and is the only writer of nodes, `platform`
-//! is the only other contact with the browser, the rest are components.
+//! [`state`] is the one reducer, [`show`] what it derives from a run, [`route`] the address, [`keys`]
+//! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
+//! [`settings`] what the reader wants; they are plain Rust and tested natively.
+//! All else exists on wasm32 only: `player` lets time pass and writes into nodes of the picture,
+//! `aloud` into the one live region, `platform` is the only other contact with the browser, the rest
+//! are components.
 
+pub mod class;
+pub mod keys;
 pub mod route;
+pub mod settings;
 pub mod show;
 pub mod state;
 pub mod strings;
+pub mod voice;
 
+#[cfg(target_arch = "wasm32")]
+mod aloud;
 #[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]

@@ -5,19 +5,21 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
-    Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, component, hook,
-    html, use_effect, use_effect_with, use_memo, use_reducer, use_state, use_state_eq,
+    Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, UseStateSetter,
+    component, hook, html, use_effect, use_effect_with, use_memo, use_node_ref, use_reducer,
+    use_state, use_state_eq,
 };
 
-use super::dialogs::{Break, BreakProps, Take, TakeProps, help};
+use super::aloud::Speaker;
+use super::dialogs::{Break, BreakProps, Take, TakeProps, go};
 use super::draw::Same;
 use super::home::{Header, HeaderProps};
+use super::keys::{Deed, Part, Press, Sheet, deed};
 use super::panels::{self, Log};
 use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
 use super::route::Route;
-use super::show::Size;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
 use super::strings;
@@ -44,9 +46,8 @@ pub struct Props {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Open {
-    Break(ProcId),
+    Sheet(Sheet),
     Take,
-    Help,
 }
 
 #[component]
@@ -69,8 +70,18 @@ pub fn LessonPage(props: &Props) -> Html {
         let (player, state) = ((*player).clone(), state.clone());
         use_effect(move || player.sync(&state));
     }
+    let said = use_node_ref();
+    let speaker = {
+        let said = said.clone();
+        use_state(move || Speaker::new(said))
+    };
+    {
+        let (speaker, state, to) = ((*speaker).clone(), state.clone(), to.clone());
+        use_effect(move || speaker.hear(&state, &to));
+    }
+    let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
-    use_keys(&state, &to, &open);
+    use_keys(&state, &to, &open, &tab);
     let close = {
         let setter = open.setter();
         Callback::from(move |()| setter.set(None))
@@ -83,8 +94,16 @@ pub fn LessonPage(props: &Props) -> Html {
         let (setter, to) = (open.setter(), to.clone());
         Callback::from(move |node: ProcId| {
             to.dispatch(Action::Program(node));
-            setter.set(Some(Open::Break(node)));
+            setter.set(Some(Open::Sheet(Sheet::Break(None))));
         })
+    };
+    let stops = {
+        let to = to.clone();
+        Callback::from(move |()| to.dispatch(Action::StopAtBeats(platform::settings().stops)))
+    };
+    let present = {
+        let to = to.clone();
+        Callback::from(move |_: MouseEvent| to.dispatch(Action::Present(true)))
     };
     let dialog = dialog(*open, &state, &to, close);
     let controls = transport::Props {
@@ -93,18 +112,21 @@ pub fn LessonPage(props: &Props) -> Html {
         nodes: nodes.clone(),
         narrow,
         low,
-        on_break: opening(Open::Break(state.program)),
+        on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
-    let (on_help, on_take) = (opening(Open::Help), Some(opening(Open::Take)));
-    let header = part::<Header>("header", HeaderProps { on_help, on_take });
+    let more = html! {
+        <>
+            <button type="button" class="quietly" aria-haspopup="dialog" onclick={opening(Open::Take)}>{ strings::TAKE }</button>
+            <button type="button" class="quietly" onclick={present}>{ strings::PRESENT }</button>
+        </>
+    };
+    let header = part::<Header>("header", HeaderProps { more, on_change: stops });
     html! {
         <div class="page lesson">
             { header }
-            { body(&controls, &break_node) }
-            { transport::transport(&controls) }
-            <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said">
-                <span key={state.spoken.0}>{ &state.spoken.1 }</span>
-            </p>
+            { body(&controls, &break_node, &tab) }
+            <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
+            if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
         </div>
     }
@@ -130,7 +152,7 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
         let to = to.clone();
         use_effect_with((), move |()| {
             platform::focus("lesson");
-            to.dispatch(Action::StopAtBeats(transport::stored_stops()));
+            to.dispatch(Action::StopAtBeats(platform::settings().stops));
         });
     }
     // A question that playing stopped for must be seen.
@@ -148,14 +170,15 @@ fn use_keys(
     state: &Same<State>,
     to: &UseReducerDispatcher<Model>,
     open: &UseStateHandle<Option<Open>>,
+    tab: &UseStateHandle<usize>,
 ) {
-    let (to, setter) = (to.clone(), open.setter());
+    let hands = Hands { to: to.clone(), open: open.setter(), tab: tab.setter() };
     use_effect_with(state.clone(), move |state| {
         let state = state.clone();
         let listener = platform::window().map(|window| {
             Listener::new(&window, "keydown", move |event| {
                 if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
-                    on_key(event, &to, &state, &setter);
+                    hands.press(event, &state);
                 }
             })
         });
@@ -172,13 +195,20 @@ fn dialog(
     let (state, to) = (state.clone(), to.clone());
     match open {
         None => html! {},
-        Some(Open::Break(node)) => part::<Break>("break", BreakProps { state, to, node, on_close }),
+        Some(Open::Sheet(Sheet::Break(act))) => {
+            let node = state.program;
+            part::<Break>("break", BreakProps { state, to, node, act, on_close })
+        }
+        Some(Open::Sheet(Sheet::Go)) => go(&state, &to, on_close),
         Some(Open::Take) => part::<Take>("take", TakeProps { state, on_close }),
-        Some(Open::Help) => help(on_close),
     }
 }
 
-fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
+fn body(
+    controls: &transport::Props,
+    on_break: &Callback<ProcId>,
+    tab: &UseStateHandle<usize>,
+) -> Html {
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
     let stage = part::<Stage>(
         "stage",
@@ -189,24 +219,26 @@ fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
             on_break: on_break.clone(),
         },
     );
+    let beside = panels::Props { state: state.clone(), to: to.clone() };
     if controls.narrow {
         return html! {
             <main class="work narrow" id="lesson" tabindex="-1">
                 { caption(state) }
                 <div class="tools">{ transport::tools(controls) }</div>
                 { stage }
+                { transport::transport(controls) }
                 if controls.low { { transport::verdict(state) } }
-                { part::<Tabs>("tabs", TabsProps { state: state.clone(), to: to.clone() }) }
+                { tabs(&beside, tab) }
             </main>
         };
     }
-    let beside = panels::Props { state: state.clone(), to: to.clone() };
     html! {
         <main class="work" id="lesson" tabindex="-1">
             <div class="words" id="words" tabindex="-1">
                 { words(&words::Props { state: state.clone(), to: to.clone() }) }
             </div>
             { stage }
+            { transport::transport(controls) }
             <div class="side">
                 { panels::knowledge(&beside) }
                 { panels::program(&beside) }
@@ -216,110 +248,117 @@ fn body(controls: &transport::Props, on_break: &Callback<ProcId>) -> Html {
     }
 }
 
-#[derive(Properties, PartialEq)]
-struct TabsProps {
-    state: Same<State>,
-    to: UseReducerDispatcher<Model>,
-}
-
 const TABS: [&str; 4] = [strings::STORY, "Knows", strings::PROGRAM, strings::HAPPENED];
 
 /// Where there is little room, what stands beside the stage on a wide page is one tab each.
-#[component]
-fn Tabs(props: &TabsProps) -> Html {
-    let chosen = use_state_eq(|| 0_usize);
-    let onkeydown = {
-        let chosen = chosen.clone();
-        Callback::from(move |event: KeyboardEvent| {
-            let next = match event.key().as_str() {
-                "ArrowRight" => (*chosen + 1) % TABS.len(),
-                "ArrowLeft" => (*chosen + TABS.len() - 1) % TABS.len(),
-                _ => return,
-            };
-            event.prevent_default();
-            chosen.set(next);
-            platform::focus(&format!("tab-{next}"));
-        })
-    };
+fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>) -> Html {
+    let now = **chosen;
+    let setter = chosen.setter();
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        let next = match event.key().as_str() {
+            "ArrowRight" => (now + 1) % TABS.len(),
+            "ArrowLeft" => (now + TABS.len() - 1) % TABS.len(),
+            _ => return,
+        };
+        event.prevent_default();
+        setter.set(next);
+        platform::focus(&format!("tab-{next}"));
+    });
     let tabs = TABS.iter().enumerate().map(|(i, word)| {
         let setter = chosen.setter();
         let onclick = Callback::from(move |_: MouseEvent| setter.set(i));
-        let now = *chosen == i;
         html! {
-            <button type="button" key={i} role="tab" id={format!("tab-{i}")} aria-selected={now.to_string()}
-                aria-controls="tab-panel" tabindex={if now { "0" } else { "-1" }} {onclick}>{ *word }</button>
+            <button type="button" key={i} role="tab" id={format!("tab-{i}")} aria-selected={(now == i).to_string()}
+                aria-controls="tab-panel" tabindex={if now == i { "0" } else { "-1" }} {onclick}>{ *word }</button>
         }
     });
     let (state, to) = (props.state.clone(), props.to.clone());
-    let panel = match *chosen {
+    let panel = match now {
         0 => words(&words::Props { state, to }),
-        1 => panels::knowledge(&panels::Props { state, to }),
-        2 => panels::program(&panels::Props { state, to }),
+        1 => panels::knowledge(props),
+        2 => panels::program(props),
         _ => part::<Log>("log", panels::Props { state, to }),
     };
     html! {
         <div class="tabs">
             <div role="tablist" class="tablist" {onkeydown}>{ for tabs }</div>
-            <div role="tabpanel" id="tab-panel" tabindex="0" aria-labelledby={format!("tab-{}", *chosen)} class="tabpanel">
+            <div role="tabpanel" id="tab-panel" tabindex="0" aria-labelledby={format!("tab-{now}")} class="tabpanel">
                 { panel }
             </div>
         </div>
     }
 }
 
-fn on_key(
-    event: &KeyboardEvent,
-    to: &UseReducerDispatcher<Model>,
-    state: &State,
-    open: &yew::UseStateSetter<Option<Open>>,
-) {
-    let key = event.key();
-    let control = event.ctrl_key() || event.meta_key();
-    if platform::in_dialog(event.target()) {
-        return;
+/// Where a number leads: the element on a wide page, and the tab on a narrow one.
+const fn place_of(part: Part) -> (&'static str, usize) {
+    match part {
+        Part::Log => ("log", 3),
+        Part::Diagram => ("stage", usize::MAX),
+        Part::Program => ("program", 2),
+        Part::Knows => ("knows", 1),
     }
-    if control && key.eq_ignore_ascii_case("z") && !platform::is_text_field(event.target()) {
+}
+
+/// What keys can reach.
+struct Hands {
+    to: UseReducerDispatcher<Model>,
+    open: UseStateSetter<Option<Open>>,
+    tab: UseStateSetter<usize>,
+}
+
+impl Hands {
+    fn press(&self, event: &KeyboardEvent, state: &Same<State>) {
+        let (key, target) = (event.key(), event.target());
+        let control = event.ctrl_key() || event.meta_key();
+        if platform::in_dialog(target.clone()) {
+            return;
+        }
+        if control && key.eq_ignore_ascii_case("z") && !platform::is_text_field(target.clone()) {
+            event.prevent_default();
+            self.to.dispatch(if event.shift_key() { Action::Redo } else { Action::Undo });
+            return;
+        }
+        let press = Press {
+            key: &key,
+            shift: event.shift_key(),
+            ctrl: event.ctrl_key(),
+            alt: event.alt_key(),
+            meta: event.meta_key(),
+            apple: platform::apple(),
+        };
+        let Some(deed) = deed(press, state, platform::settings().letters) else { return };
+        // Keys belong to the lesson only while it has the focus, and never to a control in it.
+        let everywhere = matches!(deed, Deed::Turn(_) | Deed::Blank | Deed::Leave);
+        if !everywhere && (!platform::in_lesson(target.clone()) || platform::takes_keys(target)) {
+            return;
+        }
         event.prevent_default();
-        to.dispatch(if event.shift_key() { Action::Redo } else { Action::Undo });
-        return;
+        self.act(deed);
     }
-    // Single keys belong to the lesson only while it has the focus, and never to a control in it.
-    if !platform::in_lesson(event.target()) || platform::takes_keys(event.target()) {
-        return;
-    }
-    let size = if event.shift_key() {
-        Size::Decision
-    } else if event.ctrl_key() || event.alt_key() {
-        Size::Beat
-    } else {
-        Size::Event
-    };
-    let plain = !control && !event.alt_key();
-    let action = match key.as_str() {
-        "ArrowRight" if !event.meta_key() => Action::Step(size, true),
-        "ArrowLeft" if !event.meta_key() => Action::Step(size, false),
-        "Home" if plain => Action::Start,
-        "End" if plain => Action::End,
-        " " | "k" | "K" if plain => {
-            if state.playing {
-                Action::Pause
-            } else {
-                Action::Play
+
+    fn act(&self, deed: Deed) {
+        match deed {
+            Deed::Do(action) => self.to.dispatch(action),
+            Deed::Turn(forward) => self.to.dispatch(Action::Turn(forward)),
+            Deed::Leave => self.to.dispatch(Action::Present(false)),
+            Deed::Blank => self.to.dispatch(Action::Blank(true)),
+            Deed::Open(sheet) => self.open.set(Some(Open::Sheet(sheet))),
+            Deed::To(what) => {
+                let (id, tab) = place_of(what);
+                if tab < TABS.len() {
+                    self.tab.set(tab);
+                }
+                platform::focus_soon(id);
+            }
+            Deed::Link => {
+                let to = self.to.clone();
+                wasm_bindgen_futures::spawn_local(async move {
+                    let copied = platform::copy(platform::address()).await;
+                    let words =
+                        if copied { strings::LINK_COPIED } else { strings::LINK_NOT_COPIED };
+                    to.dispatch(Action::Notice(words));
+                });
             }
         }
-        "f" | "F" if plain => Action::Defend(0),
-        "i" | "I" if plain => {
-            event.prevent_default();
-            open.set(Some(Open::Break(state.program)));
-            return;
-        }
-        "?" if plain => {
-            event.prevent_default();
-            open.set(Some(Open::Help));
-            return;
-        }
-        _ => return,
-    };
-    event.prevent_default();
-    to.dispatch(action);
+    }
 }

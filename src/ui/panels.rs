@@ -1,8 +1,12 @@
 //! The right of the page: what each one knows, a client's program, what happened.
 
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use_state_eq};
+use web_sys::MouseEvent;
+use yew::{
+    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_memo,
+    use_state_eq,
+};
 
-use super::draw::Same;
+use super::draw::{Choice, ChoiceProps, Same};
 use super::page::Model;
 use super::part::part;
 use super::show::Size;
@@ -10,7 +14,7 @@ use super::state::{Action, State};
 use super::strings;
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, TaskState};
+use crate::sim::{EventId, ProcId, TaskState};
 
 /// How many sentences are drawn at once.
 const PAGE: usize = 150;
@@ -57,7 +61,7 @@ pub fn knowledge(props: &Props) -> Html {
     html! {
         <section class="panel shrinks" aria-labelledby="knows-title">
             <h2 id="knows-title">{ strings::KNOWS }</h2>
-            <div class="scrolls" tabindex="0" role="group" aria-labelledby="knows-title">
+            <div class="scrolls" id="knows" tabindex="0" role="group" aria-labelledby="knows-title">
                 <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
             </div>
         </section>
@@ -67,9 +71,10 @@ pub fn knowledge(props: &Props) -> Html {
 /// A client's program, line by line, with the line that it is at.
 pub fn program(props: &Props) -> Html {
     let state = &props.state;
-    let clients: Vec<_> = state.nodes().into_iter().filter(|n| n.2 == NodeKind::Client).collect();
-    let chosen = clients.iter().find(|c| c.0 == state.program).or_else(|| clients.first());
-    let Some((client, label, _)) = chosen.cloned() else { return html! {} };
+    let nodes = state.nodes();
+    let chosen = nodes.iter().find(|n| n.0 == state.program).or_else(|| nodes.first());
+    let Some((client, label, kind)) = chosen.cloned() else { return html! {} };
+    let clients = nodes.iter().filter(|n| n.2 == NodeKind::Client);
     let world = state.show.world(state.head);
     let place = usize::from(client.0);
     let names = state.show.run.names();
@@ -101,7 +106,7 @@ pub fn program(props: &Props) -> Html {
     let knows = narrate::knows(&state.show.run, &world);
     let own = knows.iter().find(|k| k.node == client);
     let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
-    let choose = clients.iter().map(|(node, name, _)| {
+    let choose = clients.map(|(node, name, _)| {
         let (to, node) = (props.to.clone(), *node);
         let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
         let pressed = (node == client).to_string();
@@ -113,8 +118,9 @@ pub fn program(props: &Props) -> Html {
                 <h2 id="program-title">{ strings::PROGRAM }</h2>
                 <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
             </div>
-            <p class="doing">{ doing.map(|d| d.1.clone()) }</p>
-            <div class="programs scrolls" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
+            if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
+            <p class="doing">{ doing.map_or(strings::NO_PROGRAM, |d| &d.1) }</p>
+            <div class="programs scrolls" id="program" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
         </section>
     }
 }
@@ -129,54 +135,120 @@ fn line_of(state: &TaskState, next: usize) -> Option<usize> {
     }
 }
 
-/// What happened so far, one sentence an event, each a way to go there.
+/// What of the log is shown.
+#[derive(Clone, Copy, PartialEq)]
+enum Filter {
+    All,
+    Decisions,
+    Node(ProcId),
+}
+
+/// What happened so far: how things stand now, and before it the events, one sentence each, below
+/// headings that say who held the lock.
 #[component]
 pub fn Log(props: &Props) -> Html {
     let state = &props.state;
-    let decisions = use_state_eq(|| false);
-    let pages = use_state_eq(|| 1_usize);
-    let list = if *decisions { &state.show.decisions } else { &state.show.stops };
-    let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
-    let first = past.saturating_sub(PAGE * *pages);
-    let entries: Vec<u32> = list.get(first..past).map(<[u32]>::to_vec).unwrap_or_default();
-    let filter = |only: bool, word: &'static str| {
-        let setter = decisions.setter();
-        let onclick = Callback::from(move |_| setter.set(only));
-        let pressed = (*decisions == only).to_string();
-        html! { <button type="button" key={word} aria-pressed={pressed} {onclick}>{ word }</button> }
-    };
-    let more = {
-        let pages = pages.clone();
-        Callback::from(move |_| pages.set(*pages + 1))
-    };
+    let filter = use_state_eq(|| Filter::All);
+    // How many pages back from the newest one.
+    let back = use_state_eq(|| 0_usize);
     let run = Same(state.show.run.clone());
-    let newest = entries.last().copied();
-    let items = entries.into_iter().map(|event| {
-        let current = newest == Some(event);
-        part::<Entry>(event, EntryProps { run: run.clone(), event, current, to: props.to.clone() })
+    let list = use_memo((run.clone(), *filter), |(run, filter)| listed(state, run, *filter));
+    let phases = use_memo(run.clone(), |run| narrate::phases(run));
+    let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
+    let last = past.saturating_sub(PAGE * *back).max(past.min(PAGE));
+    let first = last.saturating_sub(PAGE);
+    let entries = list.get(first..last).unwrap_or_default();
+    let newest = past.checked_sub(1).and_then(|i| list.get(i)).copied();
+    let step = |event: u32| state.show.stops.partition_point(|s| *s <= event);
+    let groups = groups(entries, &phases).into_iter().map(|(title, events)| {
+        let items = events.iter().map(|event| {
+            let (event, step, current) = (*event, step(*event), newest == Some(*event));
+            let (run, to) = (run.clone(), props.to.clone());
+            part::<Entry>(event, EntryProps { run, event, step, current, to })
+        });
+        html! { <div key={events.first().copied().unwrap_or(0)}><h3>{ title }</h3><ol>{ for items }</ol></div> }
     });
+    let turn = |to: usize, word: &'static str| {
+        let setter = back.setter();
+        let onclick = Callback::from(move |_: MouseEvent| setter.set(to));
+        html! { <button type="button" class="link" {onclick}>{ word }</button> }
+    };
+    let now = match state.head.event {
+        Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
+        None => strings::NOTHING_YET.into(),
+    };
     html! {
         <section class="panel log" aria-labelledby="log-title">
             <div class="panel-head">
                 <h2 id="log-title">{ strings::HAPPENED }</h2>
-                <div class="segments small" role="group" aria-label={strings::SHOW}>
-                    { filter(false, strings::ALL) }
-                    { filter(true, strings::DECISIONS) }
-                </div>
+                { filters(state, *filter, filter.setter()) }
             </div>
-            if past == 0 { <p class="quiet">{ strings::NOTHING_YET }</p> }
-            if first > 0 {
-                <button type="button" class="link" onclick={more}>{ strings::EARLIER }</button>
-            }
-            <div class="log-scroll"><ol class="entries">{ for items }</ol></div>
+            <p class="stands">{ now }</p>
+            if first > 0 { { turn(*back + 1, strings::EARLIER) } }
+            <div class="log-scroll" id="log" tabindex="0" role="group" aria-labelledby="log-title">
+                <div class="entries">{ for groups }</div>
+            </div>
+            if last < past { { turn(back.saturating_sub(1), strings::LATER) } }
         </section>
     }
+}
+
+fn listed(state: &State, run: &Run, filter: Filter) -> Vec<u32> {
+    let show = &state.show;
+    let of = |node: ProcId, event: &u32| {
+        run.record.events.get(*event as usize).is_some_and(|e| e.node == node)
+    };
+    match filter {
+        Filter::All => show.stops.clone(),
+        Filter::Decisions => show.decisions.clone(),
+        Filter::Node(node) => show.stops.iter().copied().filter(|e| of(node, e)).collect(),
+    }
+}
+
+/// Events below the phases that they happen in.
+fn groups<'a>(entries: &'a [u32], phases: &'a [narrate::Phase]) -> Vec<(&'a str, &'a [u32])> {
+    let mut groups = Vec::new();
+    let mut rest = entries;
+    while let Some(first) = rest.first() {
+        let next = phases.partition_point(|p| p.from.0 <= *first);
+        let end = phases.get(next).map_or(u32::MAX, |p| p.from.0);
+        let title =
+            next.checked_sub(1).and_then(|i| phases.get(i)).map_or("", |p| p.title.as_str());
+        let (these, later) = rest.split_at(rest.partition_point(|e| *e < end));
+        groups.push((title, these));
+        rest = later;
+    }
+    groups
+}
+
+fn filters(state: &State, now: Filter, setter: yew::UseStateSetter<Filter>) -> Html {
+    let nodes = state.nodes();
+    let mut all = vec![Filter::All, Filter::Decisions];
+    let mut options = vec![strings::ALL.to_string(), strings::DECISIONS.to_string()];
+    for (node, label, _) in nodes {
+        all.push(Filter::Node(node));
+        options.push(label);
+    }
+    let value = all.iter().position(|f| *f == now).unwrap_or(0).to_string();
+    let options: Vec<_> =
+        options.into_iter().enumerate().map(|(i, o)| (i.to_string(), o)).collect();
+    let on_choice = Callback::from(move |word: String| {
+        if let Some(filter) = word.parse::<usize>().ok().and_then(|i| all.get(i)) {
+            setter.set(*filter);
+        }
+    });
+    let (class, label, unseen) = ("filter", strings::SHOW, true);
+    part::<Choice>(
+        "filter",
+        props!(ChoiceProps { class, label, unseen, options, value, on_choice }),
+    )
 }
 
 #[derive(Properties, PartialEq)]
 struct EntryProps {
     run: Same<Run>,
     event: u32,
+    step: usize,
     current: bool,
     to: UseReducerDispatcher<Model>,
 }
@@ -187,8 +259,9 @@ fn Entry(props: &EntryProps) -> Html {
     let onclick = Callback::from(move |_| to.dispatch(Action::GoTo(Some(event))));
     let at = props.run.record.events.get(event as usize).map(|e| e.at).unwrap_or_default();
     html! {
-        <li aria-current={props.current.then_some("step")}>
-            <button type="button" {onclick}>
+        <li>
+            <button type="button" aria-current={props.current.then_some("step")} {onclick}>
+                <span class="aloud">{ strings::go_to(props.step) }{ ": " }</span>
                 <span class="time">{ narrate::moment(at) }</span>{ " " }
                 <span>{ narrate::sentence(&props.run, EventId(event)) }</span>
             </button>

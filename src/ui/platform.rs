@@ -1,14 +1,18 @@
 //! Every contact with the browser but the animation: storage, clipboard, files, address, media queries.
 
+use std::cell::Cell;
+
 use js_sys::Array;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, BlobPropertyBag, Document, Element, HtmlAnchorElement, HtmlElement, MediaQueryList,
-    ResizeObserver, Response, Window,
+    Blob, BlobPropertyBag, Document, Element, HtmlAnchorElement, HtmlElement, HtmlInputElement,
+    MediaQueryList, ResizeObserver, Response, Window,
 };
 use yew::{NodeRef, hook, use_effect_with, use_state_eq};
+
+use super::settings::{Motion, Settings, Words};
 
 /// The window; there is none only where no page is.
 pub fn window() -> Option<Window> {
@@ -45,24 +49,103 @@ pub fn set_title(title: &str) {
     }
 }
 
+/// The address's query, with its `?`.
+fn search() -> String {
+    window().and_then(|w| w.location().search().ok()).unwrap_or_default()
+}
+
+/// What the address asks for under a name, in its query or in its fragment.
+fn asked(name: &str) -> Option<String> {
+    let whole = search() + "&" + &hash();
+    let pairs = whole.split(['?', '&']).filter_map(|pair| pair.split_once('='));
+    pairs.filter(|p| p.0 == name).last().map(|p| p.1.to_string())
+}
+
+/// A lesson's address says in one place that it is on a projector: in its fragment.
+pub fn gather_address() {
+    let (search, hash) = (search(), hash());
+    let has = |text: &str| text.split(['?', '&']).any(|pair| pair == "present=1");
+    if !has(&search) || !hash.starts_with("#/lesson/") {
+        return;
+    }
+    let rest: Vec<&str> =
+        search.split(['?', '&']).filter(|p| !p.is_empty() && *p != "present=1").collect();
+    let path = window().and_then(|w| w.location().pathname().ok()).unwrap_or_default();
+    let mark = if rest.is_empty() { "" } else { "?" };
+    let join = if hash.contains('?') { "&" } else { "?" };
+    let more = if has(&hash) { String::new() } else { format!("{join}present=1") };
+    replace_hash(&format!("{path}{mark}{}{hash}{more}", rest.join("&")));
+}
+
+/// Under which name the browser keeps the settings.
+const SETTINGS_KEY: &str = "lockscope.settings";
+
+thread_local! {
+    /// The settings of this page; the browser's copy only outlives it.
+    static SETTINGS: Cell<Settings> = Cell::new(Settings::default());
+    /// The browser keeps nothing.
+    static FORGETFUL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What the reader wants.
+pub fn settings() -> Settings {
+    SETTINGS.get()
+}
+
+/// Reads what the browser kept. Colours that the address asks for win, and are not kept.
+pub fn load_settings() {
+    let kept = stored(SETTINGS_KEY).map_or_else(Settings::default, |line| Settings::parse(&line));
+    SETTINGS.set(kept);
+    let asked = asked("theme").and_then(|word| Words::of(&word));
+    mark("data-theme", asked.unwrap_or(kept.theme).word());
+    mark("data-motion", kept.motion.word());
+}
+
+/// Takes over what the reader wants, and keeps it if the browser lets us.
+pub fn change_settings(settings: Settings) {
+    let before = SETTINGS.replace(settings);
+    if before.theme != settings.theme {
+        mark("data-theme", settings.theme.word());
+    }
+    mark("data-motion", settings.motion.word());
+    store(SETTINGS_KEY, &settings.line());
+}
+
+/// Whether the browser refused to keep something: its storage is forbidden or full.
+pub fn forgets() -> bool {
+    FORGETFUL.get()
+}
+
+/// Tells the style sheet.
+fn mark(name: &str, word: &str) {
+    if let Some(root) = document().and_then(|d| d.document_element()) {
+        let _ = root.set_attribute(name, word);
+    }
+}
+
 /// Reads a value that this page keeps in the browser; nothing where that is forbidden.
 pub fn stored(key: &str) -> Option<String> {
-    window()?.local_storage().ok()??.get_item(key).ok()?
+    let storage = window().and_then(|w| w.local_storage().ok().flatten());
+    FORGETFUL.set(storage.is_none());
+    storage?.get_item(key).ok()?
 }
 
-/// Keeps a value; a browser that forbids it loses it with the tab.
+/// Keeps a value; a browser that forbids it, or is full, loses it with the page.
 pub fn store(key: &str, value: &str) {
     let storage = window().and_then(|w| w.local_storage().ok().flatten());
-    if let Some(storage) = storage {
-        let _ = storage.set_item(key, value);
-    }
+    let kept = storage.is_some_and(|storage| storage.set_item(key, value).is_ok());
+    FORGETFUL.set(!kept);
 }
 
-/// Chooses the colours: `light`, `dark`, or what the system says.
-pub fn set_theme(theme: &str) {
-    if let Some(root) = document().and_then(|d| d.document_element()) {
-        let _ = root.set_attribute("data-theme", theme);
-    }
+/// The wall clock, in milliseconds: for the pace of announcements only.
+pub fn now() -> u64 {
+    js_sys::Date::now() as u64
+}
+
+/// Whether the keyboard is one of Apple's.
+pub fn apple() -> bool {
+    let platform = window().and_then(|w| w.navigator().platform().ok());
+    platform.is_some_and(|p| p.starts_with("Mac") || p.starts_with("iP"))
 }
 
 /// Fetches a text file that lies beside the page.
@@ -116,9 +199,10 @@ fn media(query: &str) -> Option<MediaQueryList> {
     window()?.match_media(query).ok()?
 }
 
-/// Whether the reader asked for less motion.
+/// Whether the reader asked for less motion, here or in the system.
 pub fn reduced_motion() -> bool {
-    media("(prefers-reduced-motion: reduce)").is_some_and(|m| m.matches())
+    settings().motion == Motion::Reduced
+        || media("(prefers-reduced-motion: reduce)").is_some_and(|m| m.matches())
 }
 
 /// Calls a function at every event of that name until dropped.
@@ -200,12 +284,25 @@ pub fn takes_keys(target: Option<web_sys::EventTarget>) -> bool {
     )
 }
 
-/// Puts the focus on the element with this id.
-pub fn focus(id: &str) {
+/// Puts the focus on the element with this id; whether there is one.
+pub fn focus(id: &str) -> bool {
     let element = document().and_then(|d| d.get_element_by_id(id));
-    if let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
-        let _ = element.focus();
-    }
+    let element = element.and_then(|e| e.dyn_into::<HtmlElement>().ok());
+    element.is_some_and(|e| e.focus().is_ok())
+}
+
+/// Puts the focus on an element that is only drawn after what is going on now.
+pub fn focus_soon(id: &'static str) {
+    let later = move || {
+        focus(id);
+    };
+    gloo_timers::callback::Timeout::new(0, later).forget();
+}
+
+/// What is typed into the field with this id.
+pub fn typed(id: &str) -> Option<String> {
+    let field = document()?.get_element_by_id(id)?.dyn_into::<HtmlInputElement>().ok()?;
+    Some(field.value())
 }
 
 /// Brings the element with this id into view, once what was just changed is drawn.

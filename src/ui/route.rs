@@ -40,6 +40,7 @@ impl Route {
                     place.edits = Some(list.split(';').map(decode).collect());
                 }
                 Some(("event", number)) => place.event = number.parse().ok(),
+                Some(("present", on)) => place.present = on == "1",
                 // A later edition may know more; what this one does not know it leaves out.
                 _ => {}
             }
@@ -61,6 +62,9 @@ impl Route {
         }
         if let Some(event) = state.head.event {
             query.push(format!("event={event}"));
+        }
+        if state.present {
+            query.push("present=1".into());
         }
         let mark = if query.is_empty() { "" } else { "?" };
         format!("#/lesson/{}{mark}{}", state.lesson.id, query.join("&"))
@@ -121,8 +125,9 @@ mod tests {
         assert_eq!(Route::parse("#/"), Route::Home);
         let lesson = |id: &str, place| Route::Lesson { id: id.into(), place };
         let edits = vec!["set x y".into(), "drop a>b#1".into()];
-        let all = Place { variant: Some("c".into()), edits: Some(edits), event: Some(7) };
-        let address = "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&event=7&new=1";
+        let variant = Some("c".into());
+        let all = Place { variant, edits: Some(edits), event: Some(7), present: true };
+        let address = "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&event=7&new=1&present=1";
         assert_eq!(Route::parse(address), lesson("a-b", all));
         let none = Place { edits: Some(vec![]), ..Place::default() };
         assert_eq!(Route::parse("#/lesson/x?edits=&event=-3"), lesson("x", none));

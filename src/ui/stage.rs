@@ -58,8 +58,10 @@ pub fn Stage(props: &Props) -> Html {
     let hash = format!("{:016x}", state.show.run.hash());
     let at = state.head.event.map(|_| state.head.at);
     let (on_break, (top, bottom)) = (props.on_break.clone(), *sight);
-    let headers =
-        part::<Headers>("headers", HeadersProps { picture: picture.clone(), at, on_break });
+    let headers = part::<Headers>(
+        "headers",
+        HeadersProps { picture: picture.clone(), at, selected: state.program, on_break },
+    );
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
     let box_style = format!("width:{}px", size.0);
     html! {
@@ -94,6 +96,7 @@ struct HeadersProps {
     /// The present moment; none before anything has happened.
     #[prop_or_default]
     at: Option<Micros>,
+    selected: ProcId,
     on_break: Callback<ProcId>,
 }
 
@@ -117,8 +120,11 @@ fn Headers(props: &HeadersProps) -> Html {
             Some(at) => format!("{name}, {}", lane.saying(at)),
             None => name,
         };
+        let selected = lane.node == props.selected;
+        let label = if selected { format!("{label}, {}", strings::SELECTED) } else { label };
+        let class = if selected { "lane selected" } else { "lane" };
         html! {
-            <button type="button" key={lane.node.0} class="lane" {style} {onclick}
+            <button type="button" key={lane.node.0} {class} {style} {onclick}
                 aria-haspopup="dialog" aria-label={label} />
         }
     });

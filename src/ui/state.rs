@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use super::class::{Count, Tally};
 use super::show::{Head, Show, Size, kept, picture, simulated};
 use super::strings;
+use super::voice::Wish;
 use crate::lesson::Lesson;
 use crate::narrate;
 use crate::run::{Action as Deed, Edit, NodeKind, Run, Ways, When, kind};
@@ -42,6 +44,8 @@ pub struct Place {
     pub edits: Option<Vec<String>>,
     /// The last event that has happened.
     pub event: Option<u32>,
+    /// It is on a projector.
+    pub present: bool,
 }
 
 /// Everything about an open lesson.
@@ -85,8 +89,18 @@ pub struct State {
     pub past: Vec<Branch>,
     /// What redo brings back, the latest last.
     pub future: Vec<Branch>,
-    /// What a screen reader is told; the number tells two equal sentences apart.
-    pub spoken: (u32, String),
+    /// What a screen reader may be told; the number tells two equal wishes apart.
+    pub spoken: (u32, Wish),
+    /// Words that everybody is shown for a moment.
+    pub notice: Option<&'static str>,
+    /// The page is on a projector.
+    pub present: bool,
+    /// The hands that a class raised for each prediction.
+    pub tallies: Vec<Tally>,
+    /// The prediction that a class is voting on.
+    pub vote: Option<usize>,
+    /// The screen is black.
+    pub blank: bool,
 }
 
 /// What a learner does to the run at the play head.
@@ -137,10 +151,20 @@ pub enum Action {
     Undo,
     Redo,
     Commit(usize, Said),
-    /// Says where things stand.
-    Tell,
-    /// Says these words.
-    Announce(String),
+    /// Selects a node, and says so.
+    Select(ProcId),
+    /// Says these words, and shows them.
+    Notice(&'static str),
+    /// The words that were shown go away.
+    Seen,
+    /// Makes the screen black, or not.
+    Blank(bool),
+    /// Goes on a projector, or off it.
+    Present(bool),
+    /// Turns to the next or the previous beat before a class, unless it has to vote first.
+    Turn(bool),
+    /// Counts hands.
+    Count(Count),
 }
 
 /// The edits that a variant begins with.
@@ -182,6 +206,11 @@ impl State {
         let head = show.head(place.event);
         Ok(State {
             said: vec![None; lesson.predictions.len()],
+            tallies: lesson.predictions.iter().map(|p| Tally::of(p.answers.len())).collect(),
+            vote: None,
+            blank: false,
+            present: place.present,
+            notice: None,
             lesson: Rc::new(lesson),
             variant,
             edits,
@@ -200,7 +229,7 @@ impl State {
             wrong,
             past: Vec::new(),
             future: Vec::new(),
-            spoken: (0, String::new()),
+            spoken: (0, Wish::Moving),
         })
     }
 
@@ -208,7 +237,9 @@ impl State {
     #[must_use]
     pub fn after(&self, action: Action) -> State {
         let mut next = self.clone();
-        next.take(action);
+        if !(next.present && next.asks_first(&action)) {
+            next.take(action);
+        }
         // Another run has another future.
         let same = Rc::ptr_eq(&next.show.run, &self.show.run);
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
@@ -228,7 +259,10 @@ impl State {
             Action::Reached(event) => self.reach(event),
             Action::Arrived(event) => self.arrive(event),
             Action::Rested(at) => self.head.at = self.head.at.max(at.min(self.show.run.end)),
-            Action::Seek(at) => self.jump(self.show.head_at(at)),
+            Action::Seek(at) => {
+                self.jump(self.show.head_at(at));
+                self.say(Wish::Moving);
+            }
             Action::GoTo(event) => self.jump_and_say(self.show.head(event)),
             Action::Step(size, forward) => {
                 self.jump_and_say(self.show.stepped(self.head, size, forward));
@@ -237,22 +271,37 @@ impl State {
             Action::End => self.jump_and_say(self.show.end()),
             Action::Beat(beat) => self.turn(beat),
             Action::Size(size) => self.size = size,
-            Action::Speed(speed) => self.speed = speed,
+            Action::Speed(speed) => {
+                self.speed = speed;
+                self.done(strings::at_speed(speed));
+            }
             Action::StopAtBeats(stop) => self.stop_at_beats = stop,
             Action::Program(node) => self.program = node,
             Action::Commit(question, said) => {
                 if let Some(place) = self.said.get_mut(question) {
                     *place = Some(said);
                 }
-                self.say(strings::COMMITTED.into());
+                self.done(strings::COMMITTED.into());
             }
-            Action::Tell => self.say(narrate::summary(&self.show.run, &self.show.world(self.head))),
-            Action::Announce(words) => self.say(words),
+            Action::Select(node) => {
+                self.program = node;
+                let label = self.show.run.names().node(node).label.clone();
+                self.done(strings::selected(&label));
+            }
+            Action::Notice(words) => {
+                self.notice = Some(words);
+                self.done(words.into());
+            }
+            Action::Seen => self.notice = None,
+            Action::Blank(on) => self.blank = on,
+            Action::Present(on) => self.on_projector(on),
+            Action::Turn(forward) => self.turn_class(forward),
+            Action::Count(count) => self.count(count),
             edit => self.take_edit(edit),
         }
     }
 
-    fn take_edit(&mut self, action: Action) {
+    pub(super) fn take_edit(&mut self, action: Action) {
         let mut edits = self.edits.clone();
         match action {
             Action::Defend(index) => {
@@ -319,8 +368,10 @@ impl State {
 
     fn reach(&mut self, event: u32) {
         self.head = self.show.head(Some(event));
-        if self.show.decisions.binary_search(&event).is_ok() {
-            self.say(narrate::sentence(&self.show.run, EventId(event)));
+        if self.decides(event) {
+            let kind = self.show.run.record.events.get(event as usize).map_or("", kind::kind);
+            let words = narrate::sentence(&self.show.run, EventId(event));
+            self.say(Wish::Passed { kind, words });
         }
         if Some(event) == self.show.last() {
             self.head = self.show.end();
@@ -339,7 +390,14 @@ impl State {
         self.stopped = Some(why);
         let beat = self.beat().and_then(|i| self.lesson.beats.get(i));
         let title = beat.map_or("", |b| b.title.as_str());
-        self.say(format!("{why} {title}"));
+        self.say(Wish::Passed { kind: "stop", words: format!("{why} {title}") });
+        if asked {
+            self.ask_class(event);
+        }
+    }
+
+    fn decides(&self, event: u32) -> bool {
+        self.show.decisions.binary_search(&event).is_ok()
     }
 
     fn jump(&mut self, head: Head) {
@@ -350,15 +408,18 @@ impl State {
         self.jumps += 1;
     }
 
-    fn jump_and_say(&mut self, head: Head) {
+    pub(super) fn jump_and_say(&mut self, head: Head) {
         self.jump(head);
         self.say(match head.event {
-            Some(event) => narrate::sentence(&self.show.run, EventId(event)),
-            None => strings::AT_START.into(),
+            Some(event) => Wish::Step {
+                words: narrate::sentence(&self.show.run, EventId(event)),
+                decision: self.decides(event),
+            },
+            None => Wish::Step { words: strings::AT_START.into(), decision: true },
         });
     }
 
-    fn turn(&mut self, beat: usize) {
+    pub(super) fn turn(&mut self, beat: usize) {
         let here = self.show.story.contains(&beat);
         match self.show.beats.get(beat) {
             Some(Ok(event)) if here => self.jump_and_say(self.show.head(Some(*event))),
@@ -370,8 +431,13 @@ impl State {
         }
     }
 
-    fn say(&mut self, words: String) {
-        self.spoken = (self.spoken.0 + 1, words);
+    fn say(&mut self, wish: Wish) {
+        self.spoken = (self.spoken.0 + 1, wish);
+    }
+
+    /// Says that something has been done.
+    fn done(&mut self, words: String) {
+        self.say(Wish::Done(words));
     }
 
     fn branch(&self) -> Branch {
@@ -398,7 +464,7 @@ impl State {
                 }
                 self.future.clear();
                 self.wrong = None;
-                self.say(words);
+                self.done(words);
             }
             Err((index, words)) => {
                 let text = edits.get(index).cloned().unwrap_or_default();
@@ -418,7 +484,7 @@ impl State {
             self.edits = branch.edits;
             self.jump(branch.head);
             self.wrong = None;
-            self.say(words.into());
+            self.done(words.into());
         }
     }
 

@@ -57,7 +57,7 @@ pub const UNDO: &str = "Undo";
 pub const REDO: &str = "Redo";
 pub const UNDONE: &str = "Undone. The run before is back.";
 pub const REDONE: &str = "Done again.";
-pub const ADDED: &str = "Edit added. The run before is one undo away.";
+pub const ADDED: &str = "Edit added. Undo brings the run before back.";
 pub const AT_START: &str = "At the start. Nothing has happened yet.";
 
 pub const BREAK: &str = "Break it";
@@ -77,10 +77,12 @@ pub const WAY_TO: &str = "The way to";
 pub const KNOWS: &str = "What each one knows";
 pub const HAPPENED: &str = "What happened";
 pub const ALL: &str = "All";
+pub const LATER: &str = "Show later";
 pub const DECISIONS: &str = "Decisions";
 pub const SHOW: &str = "Show";
 pub const EARLIER: &str = "Show earlier";
 pub const NOTHING_YET: &str = "Nothing yet.";
+pub const NO_PROGRAM: &str = "It runs no program. It answers.";
 pub const STORY: &str = "Story";
 pub const PROGRAM: &str = "Program";
 
@@ -106,19 +108,56 @@ pub const COPIED: &str = "Copied.";
 pub const NOT_COPIED: &str =
     "The browser did not allow copying. Select the text and copy it with the keyboard:";
 
+pub const PRESENT: &str = "Present";
+pub const SELECTED: &str = "selected";
+pub const SETTINGS: &str = "Settings";
+pub const MOTION: &str = "Motion";
+pub const TELLING: &str = "Tell a screen reader";
+pub const THEMES: &[(&str, &str)] =
+    &[("auto", "As the system"), ("light", "Light"), ("dark", "Dark")];
+pub const MOTIONS: &[(&str, &str)] = &[("auto", "As the system"), ("reduced", "Reduced")];
+pub const TELLINGS: &[(&str, &str)] =
+    &[("off", "Nothing"), ("decisions", "Decisions"), ("events", "Every event")];
+pub const FORGETS: &str = "This browser keeps nothing: settings last until you close the page.";
+pub const LETTERS: &str = "Single-letter keys";
+pub const LETTERS_ON: &str = "They can be switched off in the settings.";
+pub const LETTERS_OFF: &str = "They are switched off in the settings.";
+
+pub const GO: &str = "Go to a step";
+pub const GO_BUTTON: &str = "Go";
+pub const LINK_COPIED: &str = "Link copied.";
+pub const LINK_NOT_COPIED: &str = "The browser did not allow copying. “Export” shows the link.";
+
 /// The keys, with what they do.
 pub const KEYS: &[(&str, &str)] = &[
-    ("Space or K", "play or pause"),
+    ("Space", "play or pause"),
     ("→ and ←", "next and previous event"),
     ("Shift with → or ←", "next and previous decision"),
-    ("Ctrl (or ⌥) with → or ←", "next and previous part of the story"),
+    ("Ctrl (⌥ on a Mac) with → or ←", "next and previous part of the story"),
     ("Home and End", "start and end of the run"),
-    ("I", "break something at this moment"),
-    ("F", "switch the first defence on or off"),
     ("Ctrl or ⌘ with Z, and with Shift", "undo and redo what you did to the run"),
+    ("Esc", "closes what is open"),
+];
+/// Keys that are a single letter, digit or sign.
+pub const LETTER_KEYS: &[(&str, &str)] = &[
+    ("K", "play or pause"),
+    ("G", "go to a step by its number"),
+    (", and .", "slower and faster"),
+    ("[ and ]", "select the previous and the next lane"),
+    ("I", "break something at this moment"),
+    ("P, C, X", "pause, crash or cut the selected lane"),
+    ("F", "switch the first defence on or off"),
+    ("1, 2, 3, 4", "to the log, the diagram, the program, what each one knows"),
+    ("L", "copy the link to this very step"),
     ("?", "this help"),
 ];
-pub const KEYS_NOTE: &str = "Single keys work everywhere in a lesson but in fields and on buttons, which have keys of their own.";
+pub const PRESENT_KEYS_TITLE: &str = "On a projector";
+pub const PRESENT_KEYS: &[(&str, &str)] = &[
+    ("Page down and Page up", "next and previous part of the story"),
+    (". or B", "black screen; any key brings it back"),
+    ("Esc", "leaves"),
+];
+pub const KEYS_NOTE: &str = "Keys work in a lesson wherever the focus is, but not in fields and on buttons, which have keys of their own.";
 pub const HOW_TO_READ: &str = "How to read the picture";
 /// Its signs, each with what it says.
 pub const LEGEND: &[(&str, &str)] = &[
@@ -133,6 +172,22 @@ pub const LEGEND: &[(&str, &str)] = &[
     ("Band with dotted edges", "Two clients believe at the same time."),
     ("Square, octagon, starburst", "A write was accepted; it was rejected; harm was done."),
 ];
+
+pub fn step_up_to(all: usize) -> String {
+    format!("Step, 0 to {all}")
+}
+
+pub fn go_to(step: usize) -> String {
+    format!("Go to step {step}")
+}
+
+pub fn selected(label: &str) -> String {
+    format!("{label} is selected.")
+}
+
+pub fn at_speed(quarters: u32) -> String {
+    format!("Speed {}.", speed(quarters))
+}
 
 pub fn at_character(character: usize, message: &str) -> String {
     format!("character {character}: {message}")
@@ -171,7 +226,7 @@ pub fn remove(edit: &str) -> String {
 }
 
 pub fn paused(who: &str, span: &str) -> String {
-    format!("Paused {who} for {span}. The old future is in the undo list.")
+    format!("Paused {who} for {span}. Undo brings the old run back.")
 }
 
 pub fn will_pause(who: &str, span: &str) -> String {
@@ -179,7 +234,7 @@ pub fn will_pause(who: &str, span: &str) -> String {
 }
 
 pub fn crashed(who: &str) -> String {
-    format!("{who} crashes. The old future is in the undo list.")
+    format!("{who} crashes. Undo brings the old run back.")
 }
 
 pub fn restarted(who: &str) -> String {

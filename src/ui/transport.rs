@@ -2,16 +2,14 @@
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
-use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_mut_ref,
-    use_node_ref,
-};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_node_ref};
 
 use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
 use super::page::Model;
 use super::part::part;
 use super::platform::{self, use_width};
 use super::player::Nodes;
+use super::settings::Settings;
 use super::show::Size;
 use super::state::{Action, SPEEDS, State};
 use super::strings;
@@ -25,10 +23,6 @@ const BACK: &str = "M14 4 6 10l8 6z";
 const PLAY: &str = "M6 3.5v13l10-6.5z";
 const PAUSE: &str = "M6 4h3v12H6zM11.5 4h3v12h-3z";
 const FORWARD: &str = "M6 4l8 6-8 6z";
-/// How long the scrubber must stand still before it is said where.
-const STILL_MS: u32 = 500;
-/// Under which name the browser remembers whether playing stops at beats.
-const STOPS_KEY: &str = "lockscope.stops";
 /// The height of the miniature.
 const STRIP: i32 = 32;
 
@@ -149,7 +143,7 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
 fn stops(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let (to, next) = (to.clone(), !state.stop_at_beats);
     let onchange = Callback::from(move |_: yew::Event| {
-        platform::store(STOPS_KEY, if next { "yes" } else { "no" });
+        platform::change_settings(Settings { stops: next, ..platform::settings() });
         to.dispatch(Action::StopAtBeats(next));
     });
     html! {
@@ -158,11 +152,6 @@ fn stops(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
             <span>{ strings::STOP_AT_BEATS }</span>
         </label>
     }
-}
-
-/// Whether the reader wanted playing to stop at beats.
-pub fn stored_stops() -> bool {
-    platform::stored(STOPS_KEY).is_none_or(|s| s != "no")
 }
 
 /// The verdict, once it gives nothing away; before that, where things stand.
@@ -205,7 +194,6 @@ fn Scrubber(props: &ScrubberProps) -> Html {
     let (state, to) = (&props.state, &props.to);
     let strip = use_node_ref();
     let width = use_width(&strip);
-    let still = use_mut_ref(|| None::<gloo_timers::callback::Timeout>);
     let oninput = {
         let to = to.clone();
         Callback::from(move |event: InputEvent| {
@@ -214,12 +202,6 @@ fn Scrubber(props: &ScrubberProps) -> Html {
                 return;
             };
             to.dispatch(Action::Seek(Micros(value.max(0.0) as u64)));
-            let later = to.clone();
-            let tell = gloo_timers::callback::Timeout::new(STILL_MS, move || {
-                later.dispatch(Action::Tell);
-            });
-            // Dropping the one before cancels it.
-            *still.borrow_mut() = Some(tell);
         })
     };
     let onkeydown = {

@@ -1,0 +1,176 @@
+//! Before a class: the lesson beat by beat on a projector, and no prediction is passed without a vote
+//! by show of hands. The counts stay in the page and are sent nowhere.
+
+use super::show::Head;
+use super::state::{Action, State};
+
+/// The most hands that are counted for one answer.
+const MOST: u32 = 9_999;
+
+/// The hands for the answers of one question.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// For each answer the hands of the first and of the second vote.
+    pub hands: Vec<[u32; 2]>,
+    /// The class has discussed and votes again.
+    pub again: bool,
+    /// The question was voted on or skipped, so playing goes on.
+    pub over: bool,
+}
+
+/// What is done to a tally.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Count {
+    /// This many more hands (or fewer) for an answer.
+    Add(usize, i32),
+    /// After discussing, the second vote begins.
+    Again,
+    /// The question is done with.
+    Over,
+}
+
+impl Tally {
+    /// A tally for a question with that many answers.
+    pub fn of(answers: usize) -> Tally {
+        Tally { hands: vec![[0; 2]; answers], ..Tally::default() }
+    }
+
+    /// The tally after a change.
+    pub fn take(&mut self, count: Count) {
+        let round = usize::from(self.again);
+        match count {
+            Count::Add(answer, more) => {
+                if let Some(hands) = self.hands.get_mut(answer).and_then(|h| h.get_mut(round)) {
+                    *hands = hands.saturating_add_signed(more).min(MOST);
+                }
+            }
+            Count::Again => self.again = true,
+            Count::Over => self.over = true,
+        }
+    }
+
+    /// All hands of a vote.
+    pub fn all(&self, round: usize) -> u32 {
+        self.hands.iter().filter_map(|h| h.get(round)).sum()
+    }
+}
+
+impl State {
+    pub(super) fn on_projector(&mut self, on: bool) {
+        self.present = on;
+        self.vote = None;
+        self.playing = false;
+        self.jumps += 1;
+    }
+
+    /// Puts a question to the class where an action would pass it; whether it did.
+    pub(super) fn asks_first(&mut self, action: &Action) -> bool {
+        let target = match action {
+            // Playing stops by itself at every question ahead, so only one that is here counts.
+            Action::Play => self.head.event,
+            Action::Step(size, true) => self.show.stepped(self.head, *size, true).event,
+            Action::End => self.show.last(),
+            _ => return false,
+        };
+        let playing = *action == Action::Play;
+        let Some(question) = self.passed(target, playing) else { return false };
+        self.put(question);
+        true
+    }
+
+    /// The first question without an answer that a way to an event passes.
+    fn passed(&self, target: Option<u32>, arriving: bool) -> Option<usize> {
+        let head = self.head.event;
+        let mut questions = self.show.questions.iter().enumerate();
+        questions.find_map(|(i, question)| {
+            let (asked, shown) = (*question)?;
+            let open = self.said.get(i).is_some_and(Option::is_none)
+                && self.tallies.get(i).is_some_and(|t| !t.over);
+            let reached = if arriving { Some(asked) <= target } else { Some(asked) < target };
+            (open && reached && head < Some(shown)).then_some(i)
+        })
+    }
+
+    /// Shows a question to the class, at the moment that it is about.
+    fn put(&mut self, question: usize) {
+        let Some((asked, _)) = self.show.questions.get(question).copied().flatten() else { return };
+        if self.head.event < Some(asked) {
+            let head: Head = self.show.head(Some(asked));
+            self.jump_and_say(head);
+        }
+        self.playing = false;
+        self.vote = Some(question);
+    }
+
+    /// Playing has come to an event with a question.
+    pub(super) fn ask_class(&mut self, event: u32) {
+        if self.present {
+            self.vote = self.passed(Some(event), true);
+        }
+    }
+
+    pub(super) fn count(&mut self, count: Count) {
+        let Some(tally) = self.vote.and_then(|v| self.tallies.get_mut(v)) else { return };
+        tally.take(count);
+        if tally.over {
+            self.vote = None;
+        }
+    }
+
+    /// Turns to the next or the previous beat, in whichever of the lesson's runs it happens.
+    pub(super) fn turn_class(&mut self, forward: bool) {
+        if self.vote.is_some() {
+            if forward {
+                self.count(Count::Over);
+            }
+            self.vote = None;
+            return;
+        }
+        let Some(beat) = self.neighbour(forward) else {
+            let target = if forward { self.show.end() } else { Head::default() };
+            match self.passed(target.event, false).filter(|_| forward) {
+                Some(question) => self.put(question),
+                None => self.jump_and_say(target),
+            }
+            return;
+        };
+        if !self.show.story.contains(&beat) {
+            let name = self.lesson.beats.get(beat).map(|b| b.variant.clone());
+            let variant = self.lesson.variants.iter().position(|v| Some(&v.name) == name.as_ref());
+            if let Some(variant) = variant {
+                self.take_edit(Action::Variant(variant));
+            }
+        }
+        let event = self.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied());
+        match self.passed(event, false).filter(|_| forward) {
+            Some(question) => self.put(question),
+            None => self.turn(beat),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Count, Tally};
+
+    #[test]
+    fn hands_are_counted_twice_and_never_below_none() {
+        let mut tally = Tally::of(2);
+        for count in [
+            Count::Add(0, 1),
+            Count::Add(0, 10),
+            Count::Add(1, 3),
+            Count::Add(1, -5),
+            Count::Add(7, 1),
+            Count::Again,
+            Count::Add(1, 11),
+        ] {
+            tally.take(count);
+        }
+        assert_eq!(tally.hands, [[11, 0], [0, 11]]);
+        assert_eq!([tally.all(0), tally.all(1)], [11, 11]);
+        assert!(!tally.over);
+        tally.take(Count::Over);
+        assert!(tally.over);
+    }
+}
