@@ -58,7 +58,7 @@ fn search() -> String {
 fn asked(name: &str) -> Option<String> {
     let whole = search() + "&" + &hash();
     let pairs = whole.split(['?', '&']).filter_map(|pair| pair.split_once('='));
-    pairs.filter(|p| p.0 == name).last().map(|p| p.1.to_string())
+    pairs.rev().find(|p| p.0 == name).map(|p| p.1.to_string())
 }
 
 /// A lesson's address says in one place that it is on a projector: in its fragment.
