@@ -21,8 +21,8 @@ pub struct Tally {
 /// What is done to a tally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Count {
-    /// This many more hands (or fewer) for an answer.
-    Add(usize, i32),
+    /// This many hands for an answer.
+    Set(usize, u32),
     /// After discussing, the second vote begins.
     Again,
     /// The question is done with.
@@ -39,9 +39,9 @@ impl Tally {
     pub fn take(&mut self, count: Count) {
         let round = usize::from(self.again);
         match count {
-            Count::Add(answer, more) => {
-                if let Some(hands) = self.hands.get_mut(answer).and_then(|h| h.get_mut(round)) {
-                    *hands = hands.saturating_add_signed(more).min(MOST);
+            Count::Set(answer, hands) => {
+                if let Some(place) = self.hands.get_mut(answer).and_then(|h| h.get_mut(round)) {
+                    *place = hands.min(MOST);
                 }
             }
             Count::Again => self.again = true,
@@ -56,6 +56,19 @@ impl Tally {
 }
 
 impl State {
+    /// Leaves the vote, and where there is none, the projector.
+    pub(super) fn leave(&mut self) {
+        if self.vote.take().is_none() {
+            self.on_projector(false);
+        }
+    }
+
+    /// The last question that hands were counted for and that the run has answered.
+    pub fn voted(&self) -> Option<usize> {
+        let counted = |i: usize| self.tallies.get(i).is_some_and(|t| t.all(0) > 0);
+        (0..self.tallies.len()).rev().find(|i| counted(*i) && self.answered(*i))
+    }
+
     pub(super) fn on_projector(&mut self, on: bool) {
         self.present = on;
         self.vote = None;
@@ -154,21 +167,20 @@ mod tests {
     use super::{Count, Tally};
 
     #[test]
-    fn hands_are_counted_twice_and_never_below_none() {
+    fn hands_are_counted_twice() {
         let mut tally = Tally::of(2);
         for count in [
-            Count::Add(0, 1),
-            Count::Add(0, 10),
-            Count::Add(1, 3),
-            Count::Add(1, -5),
-            Count::Add(7, 1),
+            Count::Set(0, 1),
+            Count::Set(0, 11),
+            Count::Set(1, 3),
+            Count::Set(7, 1),
             Count::Again,
-            Count::Add(1, 11),
+            Count::Set(1, 14),
         ] {
             tally.take(count);
         }
-        assert_eq!(tally.hands, [[11, 0], [0, 11]]);
-        assert_eq!([tally.all(0), tally.all(1)], [11, 11]);
+        assert_eq!(tally.hands, [[11, 0], [3, 14]]);
+        assert_eq!([tally.all(0), tally.all(1)], [14, 14]);
         assert!(!tally.over);
         tally.take(Count::Over);
         assert!(tally.over);

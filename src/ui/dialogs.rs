@@ -113,28 +113,12 @@ pub fn Break(props: &BreakProps) -> Html {
     let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
     let severed = peer_now.is_some_and(|p| world.is_cut(*node, p));
 
-    // The act that Enter does is the form's own button.
     let act = |which: Option<Act>,
                word: &'static str,
                able: bool,
                fault: Box<dyn Fn(Micros) -> Fault>| {
-        let (to, length, wrong) = (props.to.clone(), length.clone(), wrong.setter());
-        let on_close = props.on_close.clone();
-        let onclick = Callback::from(move |event: MouseEvent| {
-            event.prevent_default();
-            match span(&length) {
-                Some(span) => {
-                    to.dispatch(Action::Break(fault(span)));
-                    on_close.emit(());
-                }
-                None => wrong.set(true),
-            }
-        });
         let ready = which.is_some() && which == props.act && able;
-        let kind = if ready { "submit" } else { "button" };
-        let class = if ready { "plain ready" } else { "plain" };
-        let autofocus = ready && which == Some(Act::Crash);
-        html! { <button type={kind} {class} disabled={!able} {autofocus} {onclick}>{ word }</button> }
+        act_button(props, &length, wrong.setter(), (word, able, ready), fault)
     };
     let me = *node;
     let oninput = typed(length.setter());
@@ -181,6 +165,33 @@ pub fn Break(props: &BreakProps) -> Html {
         </>
     };
     dialog(strings::break_at(&at), "break-dialog", props.on_close.clone(), body)
+}
+
+/// A button that does something for the length that was typed. The one that is ready is what Enter
+/// does.
+fn act_button(
+    props: &BreakProps,
+    length: &str,
+    wrong: yew::UseStateSetter<bool>,
+    (word, able, ready): (&'static str, bool, bool),
+    fault: Box<dyn Fn(Micros) -> Fault>,
+) -> Html {
+    let (to, length, on_close) = (props.to.clone(), length.to_string(), props.on_close.clone());
+    let onclick = Callback::from(move |event: MouseEvent| {
+        event.prevent_default();
+        match span(&length) {
+            Some(span) => {
+                to.dispatch(Action::Break(fault(span)));
+                on_close.emit(());
+            }
+            None => wrong.set(true),
+        }
+    });
+    let kind = if ready { "submit" } else { "button" };
+    let class = if ready { "plain ready" } else { "plain" };
+    // A crash has no length to type first.
+    let autofocus = ready && props.act == Some(Act::Crash);
+    html! { <button type={kind} {class} disabled={!able} {autofocus} {onclick}>{ word }</button> }
 }
 
 /// A field that the focus comes to is selected, so that typing replaces what it holds.

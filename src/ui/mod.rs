@@ -37,6 +37,8 @@ mod platform;
 #[cfg(target_arch = "wasm32")]
 mod player;
 #[cfg(target_arch = "wasm32")]
+mod present;
+#[cfg(target_arch = "wasm32")]
 mod stage;
 #[cfg(target_arch = "wasm32")]
 mod transport;

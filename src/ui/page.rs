@@ -19,6 +19,7 @@ use super::panels::{self, Log};
 use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
+use super::present;
 use super::route::Route;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
@@ -97,14 +98,6 @@ pub fn LessonPage(props: &Props) -> Html {
             setter.set(Some(Open::Sheet(Sheet::Break(None))));
         })
     };
-    let stops = {
-        let to = to.clone();
-        Callback::from(move |()| to.dispatch(Action::StopAtBeats(platform::settings().stops)))
-    };
-    let present = {
-        let to = to.clone();
-        Callback::from(move |_: MouseEvent| to.dispatch(Action::Present(true)))
-    };
     let dialog = dialog(*open, &state, &to, close);
     let controls = transport::Props {
         state: state.clone(),
@@ -114,22 +107,36 @@ pub fn LessonPage(props: &Props) -> Html {
         low,
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
-    let more = html! {
-        <>
-            <button type="button" class="quietly" aria-haspopup="dialog" onclick={opening(Open::Take)}>{ strings::TAKE }</button>
-            <button type="button" class="quietly" onclick={present}>{ strings::PRESENT }</button>
-        </>
-    };
-    let header = part::<Header>("header", HeaderProps { more, on_change: stops });
+    let class = if state.present { "lesson present" } else { "page lesson" };
     html! {
-        <div class="page lesson">
-            { header }
-            { body(&controls, &break_node, &tab) }
+        <div {class}>
+            if state.present {
+                { present::view(&controls) }
+            } else {
+                { head(&to, opening(Open::Take)) }
+                { body(&controls, &break_node, &tab) }
+            }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
         </div>
     }
+}
+
+/// The head of the page with what only a lesson has.
+fn head(to: &UseReducerDispatcher<Model>, on_take: Callback<MouseEvent>) -> Html {
+    let sender = to.clone();
+    let on_change =
+        Callback::from(move |()| sender.dispatch(Action::StopAtBeats(platform::settings().stops)));
+    let to = to.clone();
+    let present = Callback::from(move |_: MouseEvent| to.dispatch(Action::Present));
+    let more = html! {
+        <>
+            <button type="button" class="quietly" aria-haspopup="dialog" onclick={on_take}>{ strings::TAKE }</button>
+            <button type="button" class="quietly" onclick={present}>{ strings::PRESENT }</button>
+        </>
+    };
+    part::<Header>("header", HeaderProps { more, on_change })
 }
 
 /// Address, title, focus, and what must be seen.
@@ -155,6 +162,16 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
             to.dispatch(Action::StopAtBeats(platform::settings().stops));
         });
     }
+    // On a wall the focus is where the next key belongs.
+    use_effect_with((state.present, state.vote), move |(_, vote)| {
+        platform::focus_soon(if vote.is_some() { "vote-title" } else { "lesson" });
+    });
+    let event = (state.present, state.head.event, state.show.picture.width);
+    use_effect_with(event, |event| {
+        if event.0 {
+            platform::fit("fits");
+        }
+    });
     // A question that playing stopped for must be seen.
     let asked = state.stopped == Some(strings::STOPPED_TO_ASK);
     use_effect_with((asked, state.jumps), |(asked, _)| {
@@ -309,6 +326,10 @@ struct Hands {
 impl Hands {
     fn press(&self, event: &KeyboardEvent, state: &Same<State>) {
         let (key, target) = (event.key(), event.target());
+        if state.blank {
+            self.to.dispatch(Action::Blank(false));
+            return;
+        }
         let control = event.ctrl_key() || event.meta_key();
         if platform::in_dialog(target.clone()) {
             return;
@@ -328,7 +349,11 @@ impl Hands {
         };
         let Some(deed) = deed(press, state, platform::settings().letters) else { return };
         // Keys belong to the lesson only while it has the focus, and never to a control in it.
-        let everywhere = matches!(deed, Deed::Turn(_) | Deed::Blank | Deed::Leave);
+        let everywhere = match deed {
+            Deed::Turn(_) | Deed::Leave => true,
+            Deed::Blank => !platform::is_text_field(target.clone()),
+            _ => false,
+        };
         if !everywhere && (!platform::in_lesson(target.clone()) || platform::takes_keys(target)) {
             return;
         }
@@ -340,7 +365,7 @@ impl Hands {
         match deed {
             Deed::Do(action) => self.to.dispatch(action),
             Deed::Turn(forward) => self.to.dispatch(Action::Turn(forward)),
-            Deed::Leave => self.to.dispatch(Action::Present(false)),
+            Deed::Leave => self.to.dispatch(Action::Leave),
             Deed::Blank => self.to.dispatch(Action::Blank(true)),
             Deed::Open(sheet) => self.open.set(Some(Open::Sheet(sheet))),
             Deed::To(what) => {

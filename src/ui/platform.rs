@@ -137,6 +137,26 @@ pub fn store(key: &str, value: &str) {
     FORGETFUL.set(!kept);
 }
 
+/// How much larger than on a page the picture is on a wall, in per cent: its smallest letters have
+/// 28 px where the page is 1280 by 720.
+pub fn wall() -> i32 {
+    let side = |side: Result<wasm_bindgen::JsValue, wasm_bindgen::JsValue>| {
+        side.ok().and_then(|s| s.as_f64()).unwrap_or(0.0) as i32
+    };
+    let (width, height) =
+        window().map_or((0, 0), |w| (side(w.inner_width()), side(w.inner_height())));
+    (width * 256 / 1280).min(height * 256 / 720).max(168)
+}
+
+/// Marks the words on a wall as too long where they do not fit.
+pub fn fit(id: &str) {
+    let Some(element) = document().and_then(|d| d.get_element_by_id(id)) else { return };
+    let _ = element.set_attribute("data-fits", "yes");
+    if element.scroll_height() > element.client_height() + 1 {
+        let _ = element.set_attribute("data-fits", "no");
+    }
+}
+
 /// The wall clock, in milliseconds: for the pace of announcements only.
 pub fn now() -> u64 {
     js_sys::Date::now() as u64

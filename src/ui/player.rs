@@ -74,6 +74,8 @@ struct Inner {
     jumps: u32,
     playing: bool,
     speed: f64,
+    /// How much larger the picture is shown than it is laid out.
+    scale: f64,
     frame: Option<i32>,
     last: Option<f64>,
     slide: f64,
@@ -103,6 +105,7 @@ impl Player {
             jumps: u32::MAX,
             playing: false,
             speed: 1.0,
+            scale: 1.0,
             frame: None,
             last: None,
             slide: 0.0,
@@ -136,6 +139,7 @@ impl Player {
         inner.jumps = state.jumps;
         inner.event = state.head.event;
         inner.speed = f64::from(state.speed) / 4.0;
+        inner.scale = f64::from(super::stage::scale(state)) / 100.0;
         if jumped {
             inner.at = state.head.at.0 as f64;
         }
@@ -242,10 +246,10 @@ impl Player {
     fn follow(&self, inner: &Inner, jumped: bool) {
         let Some(show) = &inner.show else { return };
         let Some(scroll) = self.nodes.scroll.cast::<HtmlElement>() else { return };
-        let height = f64::from(scroll.client_height());
+        let height = f64::from(scroll.client_height()) / inner.scale;
         let picture = &show.picture;
         let y = y_at(picture, inner.at);
-        let top = f64::from(scroll.scroll_top());
+        let top = f64::from(scroll.scroll_top()) / inner.scale;
         let above = f64::from(picture.header_height) + 24.0;
         let wanted = if y > top + height * 0.72 {
             y - height * if jumped { 0.6 } else { 0.72 }
@@ -254,7 +258,7 @@ impl Player {
         } else {
             return;
         };
-        scroll.set_scroll_top(wanted.round() as i32);
+        scroll.set_scroll_top((wanted * inner.scale).round() as i32);
     }
 }
 

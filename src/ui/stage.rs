@@ -11,11 +11,11 @@ use yew::{
 use super::draw::{Same, node, nodes};
 use super::page::Model;
 use super::part::part;
-use super::platform::use_width;
+use super::platform::{self, use_width};
 use super::player::Nodes;
 use super::state::{Action, State};
 use super::strings;
-use crate::diagram::{Mark, Picture, defs, header, paths};
+use crate::diagram::{Mark, Picture, Shape, defs, header, paths};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
 
@@ -35,7 +35,8 @@ pub struct Props {
 #[component]
 pub fn Stage(props: &Props) -> Html {
     let (state, parts) = (&props.state, &props.nodes);
-    let width = use_width(&parts.scroll);
+    let scale = scale(state);
+    let width = use_width(&parts.scroll) * 100 / scale;
     let to = props.to.clone();
     use_effect_with(width, move |width| {
         if *width > 0 {
@@ -48,7 +49,8 @@ pub fn Stage(props: &Props) -> Html {
     let onscroll = Callback::from(move |event: yew::Event| {
         use wasm_bindgen::JsCast;
         if let Some(element) = event.target().and_then(|t| t.dyn_into::<HtmlElement>().ok()) {
-            setter.set(in_sight(element.scroll_top(), element.client_height()));
+            let (top, height) = (element.scroll_top(), element.client_height());
+            setter.set(in_sight(top * 100 / scale, height * 100 / scale));
         }
     });
     let picture = Same(state.show.picture.clone());
@@ -58,12 +60,15 @@ pub fn Stage(props: &Props) -> Html {
     let hash = format!("{:016x}", state.show.run.hash());
     let at = state.head.event.map(|_| state.head.at);
     let (on_break, (top, bottom)) = (props.on_break.clone(), *sight);
-    let headers = part::<Headers>(
-        "headers",
-        HeadersProps { picture: picture.clone(), at, selected: state.program, on_break },
-    );
+    let headers = if state.present {
+        names(&picture, at, scale)
+    } else {
+        let (picture, selected) = (picture.clone(), state.program);
+        part::<Headers>("headers", HeadersProps { picture, at, selected, on_break })
+    };
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
-    let box_style = format!("width:{}px", size.0);
+    let shown = |length: i32| length * scale / 100;
+    let box_style = format!("width:{}px", shown(size.0));
     html! {
         <section class="stage" aria-label={strings::NO_DIAGRAM_NAME} data-run-hash={hash} data-step={step.to_string()}>
             <div class="stage-scroll" id="stage" ref={parts.scroll.clone()} tabindex="0" role="group"
@@ -72,18 +77,59 @@ pub fn Stage(props: &Props) -> Html {
                     { headers }
                 </div>
                 <svg class="picture" role="img" aria-label={name} viewBox={bounds} style={box_style}
-                    width={size.0.to_string()} height={(size.1 - size.2).to_string()}>
+                    width={shown(size.0).to_string()} height={shown(size.1 - size.2).to_string()}>
                     { node(&defs()) }
                     <clipPath id="past">
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
                     { part::<StillLayer>("still", LayerProps { picture: picture.clone(), at: None, top, bottom }) }
+                    if platform::reduced_motion() { { arrivals(&picture, state.head.at) } }
                     { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom }) }
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </div>
         </section>
     }
+}
+
+/// How large the picture is shown, in per cent of how it is laid out.
+pub fn scale(state: &State) -> i32 {
+    if state.present { platform::wall() } else { 100 }
+}
+
+/// The names above the lanes.
+fn names(picture: &Picture, at: Option<Micros>, scale: i32) -> Html {
+    let (width, height) = (picture.width, picture.header_height);
+    html! {
+        <svg aria-hidden="true" width={(width * scale / 100).to_string()} height={(height * scale / 100).to_string()}
+            viewBox={format!("0 0 {width} {height}")}>
+            { nodes(&header(picture, at)) }
+        </svg>
+    }
+}
+
+/// Where nothing may move, messages on their way are drawn whole, and the words say what the moving
+/// would have shown.
+fn arrivals(picture: &Picture, at: Micros) -> Html {
+    let marks = picture.marks.iter().enumerate().filter_map(|(i, mark)| {
+        let Shape::Message { track, sent, arrives: Some(arrives), .. } = &mark.shape else {
+            return None;
+        };
+        if at < *sent || *arrives <= at {
+            return None;
+        }
+        let (from, to) = (track.first()?, track.last()?);
+        let (anchor, x) = if from.x < to.x { ("end", to.x - 10) } else { ("start", to.x + 10) };
+        Some(html! {
+            <g key={i}>
+                { drawn(mark, i) }
+                <text class="f-ink halo" font-size="12" text-anchor={anchor} x={x.to_string()} y={(to.y - 7).to_string()}>
+                    { strings::DELIVERED }
+                </text>
+            </g>
+        })
+    });
+    html! { <g>{ for marks }</g> }
 }
 
 fn in_sight(top: i32, height: i32) -> (i32, i32) {
@@ -130,10 +176,7 @@ fn Headers(props: &HeadersProps) -> Html {
     });
     html! {
         <>
-            <svg aria-hidden="true" width={picture.width.to_string()} height={picture.header_height.to_string()}
-                viewBox={format!("0 0 {} {}", picture.width, picture.header_height)}>
-                { nodes(&header(picture, props.at)) }
-            </svg>
+            { names(picture, props.at, 100) }
             <>{ for buttons }</>
         </>
     }

@@ -159,8 +159,10 @@ pub enum Action {
     Seen,
     /// Makes the screen black, or not.
     Blank(bool),
-    /// Goes on a projector, or off it.
-    Present(bool),
+    /// Goes on a projector.
+    Present,
+    /// Leaves a vote, or the projector.
+    Leave,
     /// Turns to the next or the previous beat before a class, unless it has to vote first.
     Turn(bool),
     /// Counts hands.
@@ -294,7 +296,8 @@ impl State {
             }
             Action::Seen => self.notice = None,
             Action::Blank(on) => self.blank = on,
-            Action::Present(on) => self.on_projector(on),
+            Action::Present => self.on_projector(true),
+            Action::Leave => self.leave(),
             Action::Turn(forward) => self.turn_class(forward),
             Action::Count(count) => self.count(count),
             edit => self.take_edit(edit),

@@ -109,6 +109,13 @@ pub const NOT_COPIED: &str =
     "The browser did not allow copying. Select the text and copy it with the keyboard:";
 
 pub const PRESENT: &str = "Present";
+pub const LEAVE: &str = "Leave the projector";
+pub const VOTE: &str = "Vote by show of hands. Count, then discuss with your neighbour.";
+pub const VOTE_AGAIN: &str = "Now vote again.";
+pub const DISCUSSED: &str = "Vote again";
+pub const RUN_DECIDES_NOW: &str = "Let the run decide";
+pub const SKIP_VOTE: &str = "Skip";
+pub const DELIVERED: &str = "→ delivered";
 pub const SELECTED: &str = "selected";
 pub const SETTINGS: &str = "Settings";
 pub const MOTION: &str = "Motion";
@@ -175,6 +182,18 @@ pub const LEGEND: &[(&str, &str)] = &[
 
 pub fn step_up_to(all: usize) -> String {
     format!("Step, 0 to {all}")
+}
+
+pub fn hands(own: u32, all: u32) -> String {
+    format!("{own} of {all} hands")
+}
+
+pub fn then(hands: &str) -> String {
+    format!(", after discussing {hands}")
+}
+
+pub fn hands_for(answer: &str, round: usize) -> String {
+    format!("hands in vote {} for: {answer}", round + 1)
 }
 
 pub fn go_to(step: usize) -> String {

@@ -170,7 +170,7 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     }
 }
 
-fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let block = |block: &Block| match block {
         Block::Paragraph(line) => html! { <p>{ inlines(line, state, to) }</p> },
         Block::List(items) => html! { <ul>{ list_items(items, state, to) }</ul> },
