@@ -209,7 +209,9 @@ fn List() -> Html {
         Loaded::Yes(cards) if cards.is_empty() => {
             html! { <p class="quiet">{ strings::NO_LESSONS }</p> }
         }
-        Loaded::Yes(cards) => html! { <ol class="cards">{ for cards.iter().map(card) }</ol> },
+        Loaded::Yes(cards) => {
+            html! { <ol class="cards">{ for cards.iter().enumerate().map(card) }</ol> }
+        }
     };
     html! {
         <section aria-labelledby="lessons-title">
@@ -219,14 +221,17 @@ fn List() -> Html {
     }
 }
 
-fn card(card: &Card) -> Html {
+fn card((index, card): (usize, &Card)) -> Html {
+    // Whoever has never been here begins with the first one, so it says so.
+    let first = index == 0;
     html! {
-        <li key={card.id.clone()}>
+        <li key={card.id.clone()} class={first.then_some("first")}>
             <a class="card-link" href={format!("#/lesson/{}", card.id)}>
                 <span class="card-words">
                     <span class="card-title">{ &card.title }</span>
                     <span class="card-hook">{ &card.hook }</span>
                     <span class="quiet">{ strings::minutes(card.minutes) }{ " · " }{ card.class.word() }</span>
+                    if first { <span class="go">{ strings::START_HERE }</span> }
                 </span>
                 { miniature(&card.miniature) }
             </a>

@@ -12,6 +12,7 @@ pub const ABOUT: &str = "Each lesson is a real simulation that runs in this page
 pub const SKIP: &str = "Skip to the lesson";
 pub const LESSONS: &str = "Lessons";
 pub const LOADING: &str = "Loading…";
+pub const START_HERE: &str = "Start here: break it";
 pub const TRY_AGAIN: &str = "Try again";
 pub const ALL_LESSONS: &str = "All lessons";
 pub const NO_LESSONS: &str = "The list of lessons is empty.";
