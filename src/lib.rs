@@ -11,6 +11,7 @@
 //! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
+//! - [`sheet`]: a lesson on paper and as a page without the program; the teacher's sheet.
 //! - [`ui`]: the page; its state and addresses are plain Rust, the rest is wasm32 only.
 //! - `cli` (native only): the terminal.
 //!
@@ -22,6 +23,7 @@ pub mod diagram;
 pub mod json;
 pub mod lesson;
 pub mod narrate;
+pub mod sheet;
 pub mod ui;
 
 // The lower rooms are a package of their own; here they are rooms like all others.

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms from the bottom up: each may use those before it.
-const ROOMS: &[&str] =
-    &["sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "ui", "cli"];
+const ROOMS: &[&str] = &[
+    "sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "sheet", "ui",
+    "cli",
+];
 /// Rooms whose results must be the same everywhere, byte for byte.
 const CORE: &[&str] = &["sim", "judge", "systems", "run", "search"];
 
@@ -96,7 +98,7 @@ fn neither_the_judge_nor_any_picture_names_a_system() {
         .map(|s| format!("systems::{}", s.name()))
         .collect();
     systems.push("\"lease\"".into());
-    for room in ["sim", "judge", "run", "narrate", "diagram", "ui"] {
+    for room in ["sim", "judge", "run", "narrate", "diagram", "sheet", "ui"] {
         for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             for system in &systems {
@@ -108,7 +110,7 @@ fn neither_the_judge_nor_any_picture_names_a_system() {
 
 #[test]
 fn the_web_is_touched_only_by_the_page() {
-    for room in ["narrate", "diagram", "lesson", "cli"] {
+    for room in ["narrate", "diagram", "lesson", "sheet", "cli"] {
         for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             let found =

@@ -31,5 +31,5 @@ pub use palette::Role;
 pub use picture::{
     Anchor, Area, Fate, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,
 };
-pub use still::{Still, still};
+pub use still::{Still, blank, still};
 pub use svg::{alone, escape, svg};

@@ -1,7 +1,7 @@
 //! A picture as it stands at a moment, cropped to what matters.
 
 use super::draw::{filled, header, level, paths, pen};
-use super::paint::{Dash, Element, Fill, Ink, Primitive};
+use super::paint::{Dash, Element, Fill, Ink, Pen, Primitive};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Mark, Picture, Point, Shape, Words};
 use super::text::{SIZE, width};
@@ -79,6 +79,26 @@ pub fn still(run: &Run, picture: &Picture, still: &Still) -> Element {
         .with("height", high)
         .holding([window(y).holding(past), window(bottom).holding(line.chain(signs).chain(front))])
         .holding(header(picture, Some(at.unwrap_or(run.end))).iter().map(Primitive::element))
+}
+
+/// The names above empty lifelines of that height, for a hand to draw between them.
+pub fn blank(picture: &Picture, high: i32, name: &str) -> Element {
+    let (wide, top) = (picture.width, picture.header_height - MARGIN);
+    let upright = |x: i32, ink: Pen| Primitive::Line {
+        from: Point { x, y: top },
+        to: Point { x, y: high },
+        pen: ink,
+    };
+    let lanes = picture.lanes.iter().map(|l| upright(l.x, pen(Role::Ink, 15, Dash::Solid)));
+    let axis = upright(20, pen(Role::Muted, 10, Dash::Dashed));
+    Element::new("svg")
+        .with("class", "still")
+        .with("role", "img")
+        .with("aria-label", name)
+        .with("viewBox", format!("0 0 {wide} {high}"))
+        .with("width", wide)
+        .with("height", high)
+        .holding(lanes.chain([axis]).chain(header(picture, None)).map(|p| p.element()))
 }
 
 /// Whether a mark ends at the play head: a message that has arrived does not.
@@ -169,7 +189,7 @@ fn beneath(arrow: &[Primitive]) -> Vec<Primitive> {
     };
     let along = |ink: Ink, tenths: i32| Primitive::Path {
         data: data.clone(),
-        pen: Some(super::paint::Pen { ink, tenths, ..*stroke }),
+        pen: Some(Pen { ink, tenths, ..*stroke }),
         fill: Fill::None,
     };
     vec![along(Ink::Role(Role::Ink), 90), along(Ink::Ground, 55)]

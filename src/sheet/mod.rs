@@ -1,0 +1,26 @@
+//! A lesson on paper: its run as a film strip, its questions, its answers, and what a teacher needs.
+//!
+//! Everything here is a tree of [`Element`](crate::diagram::Element)s, a pure function of a lesson and
+//! its runs. The page draws [`handout`] while it prints; natively, `site` writes the same as pages
+//! that can be read without any program.
+
+mod handout;
+#[cfg(not(target_arch = "wasm32"))]
+mod html;
+mod prose;
+mod questions;
+#[cfg(not(target_arch = "wasm32"))]
+mod site;
+mod strip;
+#[cfg(not(target_arch = "wasm32"))]
+mod teacher;
+mod words;
+
+pub use handout::{Scene, handout};
+#[cfg(not(target_arch = "wasm32"))]
+pub use html::html;
+#[cfg(not(target_arch = "wasm32"))]
+pub use site::{Shell, lesson_page, list, teacher_page};
+pub use strip::{Frame, WIDTH, story};
+#[cfg(not(target_arch = "wasm32"))]
+pub use teacher::{address, teacher};

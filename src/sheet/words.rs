@@ -1,0 +1,77 @@
+//! The words of the sheets themselves. Words about a run come from `narrate`, those of a lesson from
+//! its file.
+#![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the page prints hand-outs only"))]
+
+pub const DONE_TO: &str = "What is done to this run: ";
+pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
+pub const LOG: &str = "What happened";
+pub const TIME: &str = "Time";
+pub const EVIDENCE: &str = "Where this comes from";
+pub const DRAW: &str = "Draw it yourself";
+pub const DRAW_NOTE: &str = "Time runs down. Draw each message as a slanted arrow with the number \
+    that it carries. To the left of a client’s line draw two bars: when it believes that it holds the \
+    lock, and when the lock service says so.";
+pub const BLANK: &str = "Empty lifelines, to draw on";
+pub const QUESTIONS: &str = "Questions";
+pub const QUESTIONS_NOTE: &str =
+    "Decide before you look at the run: tick one answer, say how sure you are, and why.";
+pub const SURE: &str = "How sure?";
+pub const WHY: &str = "Why?";
+pub const RECALL: &str = "Answer first, then look";
+pub const ANSWERS: &str = "Answers";
+pub const SAY: &str = "Say it";
+pub const NONE_OF_THESE: &str = "none of these";
+
+pub const OPEN: &str = "Open the simulation";
+pub const TEACHER: &str = "Teacher’s sheet";
+pub const PRINT_NOTE: &str = "printed, this page is a hand-out with room to draw, questions, and answers on a page of their own.";
+pub const DECIDE_FIRST: &str = "Decide first";
+pub const SHOW_ANSWER: &str = "What the run says";
+
+pub const ON_THE_WALL: &str = "Show the lesson to a room";
+pub const FOR_THE_CLASS: &str = "Hand-out to print";
+pub const SCRIPT: &str = "What to say, in three minutes";
+pub const MINUTE: &str = "Minute";
+pub const SAY_THIS: &str = "Say, and show";
+pub const SHOW: &str = "On the wall: ";
+pub const BOARD: &str = "On the board";
+pub const VOTES: &str = "Let them vote";
+pub const VOTES_NOTE: &str = "Hands first, then half a minute with a neighbour, then hands again. \
+    Say nothing about who is right: the run does. Behind each other answer stands what makes it tempting.";
+pub const ASK_AT: &str = "Stop here to ask: ";
+pub const CAME_TRUE: &str = "(this is what the run does)";
+pub const DISCUSS: &str = "Talk about it";
+pub const TAKE_ALONG: &str = "To take along";
+pub const MOMENTS: &str = "All moments of the story";
+
+pub fn kicker(minutes: u32) -> String {
+    format!("Lockscope · {minutes} min")
+}
+
+pub fn teacher_kicker(minutes: u32) -> String {
+    format!("{TEACHER} · the whole lesson takes {minutes} min")
+}
+
+pub fn teacher_title(title: &str) -> String {
+    format!("{TEACHER}: {title}")
+}
+
+pub fn the_run(title: &str) -> String {
+    format!("The run “{title}”")
+}
+
+pub fn asked(moment: &str, title: &str) -> String {
+    format!("Asked at {moment} of the run “{title}”")
+}
+
+pub fn the_run_says(answer: &str) -> String {
+    format!("The run: {answer}.")
+}
+
+pub fn behind(thought: &str) -> String {
+    format!("Behind it: “{thought}”")
+}
+
+pub fn more_in_log(count: usize) -> String {
+    format!("{count} more decisions of this run stand in the list of what happened.")
+}
