@@ -6,7 +6,7 @@ use super::prose::{Prose, plain, said, tag};
 use super::questions::Asked;
 use super::strip::{self, Frame};
 use super::words;
-use crate::diagram::{Element, Picture, blank};
+use crate::diagram::{Element, Picture, blank, defs};
 use crate::lesson::Lesson;
 use crate::run::Run;
 
@@ -32,13 +32,19 @@ pub struct Scene<'l> {
 pub fn handout(lesson: &Lesson, scenes: &[Scene<'_>], written: &[Option<Rc<Run>>]) -> Element {
     let prose = Prose { lesson, links: false };
     let asked = Asked::of(lesson, written);
-    tag("article", "handout", [])
+    tag("article", "handout", [patterns()])
         .holding(opening(prose))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(scenes.first().map(|scene| logged(scene)))
         .holding(sources(prose))
         .holding(scenes.first().map(|scene| to_draw(scene.picture)))
         .holding(to_answer(&asked))
+}
+
+/// The patterns that hatched areas refer to, once for all pictures.
+pub fn patterns() -> Element {
+    let svg = Element::new("svg").with("class", "patterns").with("aria-hidden", "true");
+    svg.with("width", 0).with("height", 0).holding([defs()])
 }
 
 /// Title, incident, and what sets the scene.

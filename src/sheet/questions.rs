@@ -46,12 +46,12 @@ impl<'l> Asked<'l> {
                     said("p", "question", &question.question),
                     tag("ul", "ticks", answers),
                     tag("p", "sure", [plain(words::SURE)]).holding(sure),
-                    said("p", "", words::WHY),
+                    tag("p", "why", [plain(words::WHY), tag("span", "rule", [])]),
                 ])
-                .holding(lines(2))
+                .holding(lines(1))
         });
         let recall = self.lesson.recall.iter().map(|item| {
-            tag("li", "asked", [said("p", "question", &item.question)]).holding(lines(3))
+            tag("li", "asked", [said("p", "question", &item.question)]).holding(lines(2))
         });
         tag(
             "div",

@@ -2,22 +2,23 @@
 
 use std::rc::Rc;
 
-use super::handout::{Scene, opening, shown, sources, to_answer, to_draw};
+use super::handout::{Scene, opening, patterns, shown, sources, to_answer, to_draw};
 use super::html::html;
 use super::prose::{Prose, plain, said, tag};
 use super::questions::{Asked, decided};
 use super::strip::{self, WIDTH, story};
 use super::{teacher, words};
-use crate::diagram::{Element, Layout, Picture, defs, layout};
+use crate::diagram::{Element, Layout, Picture, layout};
 use crate::lesson::{BASE, Lesson, anchor};
 use crate::run::Run;
 use crate::sim::EventId;
 
+/// These pages run nothing at all.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
+
 /// What all pages of a site share.
 #[derive(Clone, Debug)]
 pub struct Shell<'s> {
-    /// The content security policy.
-    pub policy: &'s str,
     /// The style sheet, from a page of `lessons/`.
     pub style: &'s str,
     /// The icon, from there.
@@ -172,7 +173,7 @@ fn page(shell: &Shell<'_>, title: &str, about: &str, main: Element) -> String {
         "",
         [
             Element::new("meta").with("charset", "utf-8"),
-            policy.with("content", shell.policy),
+            policy.with("content", POLICY),
             meta("viewport", "width=device-width, initial-scale=1"),
             meta("color-scheme", "light dark"),
             meta("description", about),
@@ -182,9 +183,7 @@ fn page(shell: &Shell<'_>, title: &str, about: &str, main: Element) -> String {
         ],
     );
     let home = said("a", "brand", "Lockscope").with("href", "../");
-    let patterns = Element::new("svg").with("class", "patterns").with("aria-hidden", "true");
-    let patterns = patterns.with("width", 0).with("height", 0).holding([defs()]);
-    let body = tag("body", "", [tag("header", "top", [home]), patterns, main]);
+    let body = tag("body", "", [tag("header", "top", [home]), patterns(), main]);
     let document = tag("html", "", [head, body]).with("lang", "en");
     format!("<!DOCTYPE html>\n{}\n", html(&document))
 }

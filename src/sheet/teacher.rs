@@ -75,7 +75,7 @@ impl Sheet<'_> {
         let row = |cue: &crate::lesson::Cue| {
             let shown = cue.show.as_ref().and_then(|show| {
                 let beat = self.lesson.beats.iter().find(|b| b.id == show.text)?;
-                Some(tag("p", "show", [plain(words::SHOW), self.moment(beat)]))
+                Some(tag("p", "show", [plain(words::SHOW), self.beat(beat)]))
             });
             let minute = said("td", "time", format!("{}:00", cue.minute));
             tag("tr", "", [minute, tag("td", "", [said("p", "", &cue.say)]).holding(shown)])
@@ -86,15 +86,19 @@ impl Sheet<'_> {
         tag("table", "events script", [head, body])
     }
 
-    /// A link to a beat's moment, with its address for those who hold the sheet in their hands.
-    fn moment(&self, beat: &Beat) -> Element {
-        let place = self.lesson.variants.iter().position(|v| v.name == beat.variant);
+    fn beat(&self, beat: &Beat) -> Element {
+        self.moment(&beat.title, &beat.variant, &beat.at.text)
+    }
+
+    /// A link to a moment, with its address for those who hold the sheet in their hands.
+    fn moment(&self, title: &str, variant: &str, line: &str) -> Element {
+        let place = self.lesson.variants.iter().position(|v| v.name == variant);
         let run = place.and_then(|p| self.runs.get(p)).and_then(Option::as_ref);
-        let event = run.and_then(|run| Some((run, anchor(run, &beat.at.text).ok()?)));
-        let to = address(self.lesson, &beat.variant, event.map(|e| e.1));
+        let event = run.and_then(|run| Some((run, anchor(run, line).ok()?)));
+        let to = address(self.lesson, variant, event.map(|e| e.1));
         let at = event.and_then(|(run, e)| run.record.events.get(e.0 as usize)).map(|e| e.at);
         let at = at.map_or_else(String::new, |at| format!(", {}", narrate::moment(at)));
-        let named = format!("{}{at}", beat.title);
+        let named = format!("{title}{at}");
         tag("span", "", [link(&format!("../{to}"), &named), plain(" "), said("code", "paper", to)])
     }
 
@@ -106,9 +110,7 @@ impl Sheet<'_> {
             tag("li", "", [plain(format!("{} ", answer.text)), meaning])
         });
         let title = self.lesson.variant(&question.variant).map_or("", |v| v.title.as_str());
-        let event = run.and_then(|run| anchor(run, &question.at.text).ok());
-        let to = address(self.lesson, &question.variant, event);
-        let ask = link(&format!("../{to}"), &words::the_run(title));
+        let ask = self.moment(&words::the_run(title), &question.variant, &question.at.text);
         tag(
             "li",
             "asked",
@@ -132,7 +134,7 @@ impl Sheet<'_> {
     }
 
     fn moments(&self) -> Element {
-        let items = self.lesson.beats.iter().map(|beat| tag("li", "", [self.moment(beat)]));
+        let items = self.lesson.beats.iter().map(|beat| tag("li", "", [self.beat(beat)]));
         tag("ol", "moments", items)
     }
 }

@@ -26,8 +26,8 @@ pub fn build(profile: Profile, folder: &Path) -> Result<(), String> {
     needs::wasm_target()?;
     let mut files = Files::new();
     let program = wasm::program(profile, &mut files)?;
-    lessons::pack_lessons(&mut files)?;
-    page::shell(&program, &mut files)?;
+    let lessons = lessons::pack_lessons(&mut files)?;
+    page::shell(&program, &lessons, &mut files)?;
     replace(folder, &files)?;
     if profile == Profile::Release {
         print!("{}", sizes::table(&files));

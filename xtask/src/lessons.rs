@@ -4,13 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 
 use lockscope::lesson::{self, Lesson, ReadError};
+use lockscope::sheet::{self, Shell};
 
 use crate::build::Files;
+use crate::page::versioned;
 use crate::workspace::{about, root};
 
 /// Puts `lessons/index.json` (titles and miniatures, for the start page) and one file per lesson
 /// (`lessons/ID.json`, fetched when it is opened) into `files`.
-pub fn pack_lessons(files: &mut Files) -> Result<(), String> {
+pub fn pack_lessons(files: &mut Files) -> Result<Vec<Lesson>, String> {
     let mut lessons: Vec<Lesson> = Vec::new();
     for path in sources()? {
         let lesson = lesson::read(&path).map_err(|error| complaint(&path, &error))?;
@@ -21,6 +23,20 @@ pub fn pack_lessons(files: &mut Files) -> Result<(), String> {
         lessons.push(lesson);
     }
     files.insert("lessons/index.json".into(), lesson::index(&lessons)?.into());
+    Ok(lessons)
+}
+
+/// Puts the pages that are read without the program into `files`, which must already hold what they
+/// refer to: of each lesson `lessons/ID.html`, and its teacher's sheet `lessons/ID-teacher.html`.
+pub fn pages(lessons: &[Lesson], files: &mut Files) -> Result<(), String> {
+    let (style, icon) = (versioned("style.css", files)?, versioned("favicon.svg", files)?);
+    let shell = Shell { style: &format!("../{style}"), icon: &format!("../{icon}") };
+    for lesson in lessons {
+        let page = sheet::lesson_page(lesson, &shell);
+        files.insert(format!("lessons/{}.html", lesson.id), page.into());
+        let page = sheet::teacher_page(lesson, &shell);
+        files.insert(format!("lessons/{}-teacher.html", lesson.id), page.into());
+    }
     Ok(())
 }
 
@@ -56,14 +72,22 @@ mod tests {
     #[test]
     fn every_lesson_of_the_index_has_its_file() {
         let mut files = Files::new();
-        pack_lessons(&mut files).unwrap();
+        let lessons = pack_lessons(&mut files).unwrap();
         let index: lesson::Index = serde_json::from_slice(&files["lessons/index.json"]).unwrap();
         assert!(index.lessons.iter().any(|card| card.id == "lease-expiration"));
         assert_eq!(files.len(), index.lessons.len() + 1);
+        for name in ["style.css", "favicon.svg"] {
+            files.insert(name.into(), Vec::new());
+        }
+        pages(&lessons, &mut files).unwrap();
         for card in &index.lessons {
             let bytes = &files[&format!("lessons/{}.json", card.id)];
             let lesson: Lesson = serde_json::from_slice(bytes).unwrap();
             assert_eq!(lesson.title, card.title);
+            for page in ["", "-teacher"] {
+                let page = &files[&format!("lessons/{}{page}.html", card.id)];
+                assert!(page.starts_with(b"<!DOCTYPE html>"));
+            }
         }
     }
 }

@@ -2,29 +2,44 @@
 
 use std::fs;
 
+use lockscope::lesson::Lesson;
+use lockscope::sheet;
+
 use crate::build::{Files, content_hash, read_folder};
+use crate::lessons;
 use crate::wasm::Program;
 use crate::workspace::{about, root};
 
-/// Adds `static/` and `index.html` to `files`, which must already hold everything else.
-pub fn shell(program: &Program, files: &mut Files) -> Result<(), String> {
+/// Adds `static/`, the pages of `lessons` and `index.html` to `files`, which must already hold
+/// everything else.
+pub fn shell(program: &Program, lessons: &[Lesson], files: &mut Files) -> Result<(), String> {
     read_folder(&root().join("static"), "", files)?;
+    lessons::pages(lessons, files)?;
     let path = root().join("index.html");
     let template = fs::read_to_string(&path).map_err(about(&path))?;
-    let html = fill(&template, program, files)?;
+    let html = fill(&template, program, lessons, files)?;
     files.insert("index.html".into(), html.into_bytes());
     Ok(())
 }
 
 /// Replaces each `{{name}}` of the template; a name nobody knows is an error, not an empty string.
-fn fill(template: &str, program: &Program, files: &Files) -> Result<String, String> {
+fn fill(
+    template: &str,
+    program: &Program,
+    lessons: &[Lesson],
+    files: &Files,
+) -> Result<String, String> {
     let mut html = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) =
             after.split_once("}}").ok_or("index.html: a \"{{\" has no \"}}\" after it.")?;
         html.push_str(before);
-        html.push_str(&value(name.trim(), program, files)?);
+        html.push_str(&match name.trim() {
+            // Links to what can be read before the program is there, or without it.
+            "lessons" => sheet::list(lessons),
+            name => value(name, program, files)?,
+        });
         rest = after;
     }
     html.push_str(rest);
@@ -40,11 +55,15 @@ fn value(name: &str, program: &Program, files: &Files) -> Result<String, String>
         "build" => {
             Ok(content_hash(files.iter().flat_map(|(name, bytes)| [name.as_bytes(), bytes])))
         }
-        // Files of static/ keep their names; the query tells caches that the content changed.
-        _ => match files.get(name) {
-            Some(bytes) => Ok(format!("{name}?v={}", content_hash([&bytes[..]]))),
-            None => Err(format!("index.html: nothing is known of \"{{{{{name}}}}}\".")),
-        },
+        _ => versioned(name, files),
+    }
+}
+
+/// Files of static/ keep their names; the query tells caches that the content changed.
+pub fn versioned(name: &str, files: &Files) -> Result<String, String> {
+    match files.get(name) {
+        Some(bytes) => Ok(format!("{name}?v={}", content_hash([&bytes[..]]))),
+        None => Err(format!("index.html: nothing is known of \"{{{{{name}}}}}\".")),
     }
 }
 
@@ -60,13 +79,14 @@ mod tests {
             ("p.wasm".to_owned(), vec![0; 1234]),
             ("style.css".to_owned(), b"foobar".to_vec()),
         ]);
-        fill(template, &program, &files)
+        fill(template, &program, &[], &files)
     }
 
     #[test]
     fn names_are_replaced_and_the_rest_is_kept() {
         assert_eq!(filled("a {{program.js}} {{ program.bytes }} b").unwrap(), "a p.js 1234 b");
         assert_eq!(filled("{{style.css}}").unwrap(), "style.css?v=85944171f73967e8");
+        assert_eq!(filled("{{lessons}}").unwrap(), "<ul></ul>");
         assert_eq!(filled("nothing to do").unwrap(), "nothing to do");
     }
 
