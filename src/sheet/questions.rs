@@ -59,7 +59,7 @@ impl<'l> Asked<'l> {
             [
                 said("p", "quiet", words::QUESTIONS_NOTE),
                 tag("ol", "questions", asked),
-                said("h3", "", words::RECALL),
+                said("h3", "", words::MEMORY),
                 tag("ol", "questions", recall),
             ],
         )
@@ -89,7 +89,7 @@ impl<'l> Asked<'l> {
             "",
             [
                 tag("ol", "questions", decided),
-                said("h3", "", words::RECALL),
+                said("h3", "", words::MEMORY),
                 tag("ol", "questions", recall),
                 said("h3", "", words::SAY),
                 said("p", "say", &self.lesson.say),

@@ -18,6 +18,7 @@ pub const QUESTIONS_NOTE: &str =
 pub const SURE: &str = "How sure?";
 pub const WHY: &str = "Why?";
 pub const RECALL: &str = "Answer first, then look";
+pub const MEMORY: &str = "From memory";
 pub const ANSWERS: &str = "Answers";
 pub const SAY: &str = "Say it";
 pub const NONE_OF_THESE: &str = "none of these";
