@@ -12,7 +12,7 @@ use crate::systems::{Basis, Registry};
 pub const BASE: &str = "base";
 
 /// The kinds of fault that a lesson can offer, by the words of their edits.
-pub const FAULTS: [&str; 5] = ["pause", "cut", "crash", "delay", "drop"];
+pub const FAULTS: [&str; 6] = ["pause", "cut", "crash", "delay", "drop", "send"];
 
 /// A place in a lesson file: line and column count from 1, the column in Unicode scalar values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -337,9 +337,52 @@ pub enum Target {
     Lesson(String),
     /// A variant of the same lesson, by its name: it is run.
     Run(String),
+    /// A task of the same lesson.
+    Level(Level),
+}
+
+impl Block {
+    /// Whether it holds a link that runs this variant.
+    pub fn links_to(&self, variant: &str) -> bool {
+        self.any(&|i| matches!(i, Inline::Link(Target::Run(name), _) if name == variant))
+    }
+
+    /// Whether it holds a mark with this id.
+    pub fn refers_to(&self, evidence: &str) -> bool {
+        self.any(&|i| matches!(i, Inline::Evidence(id) if id == evidence))
+    }
+
+    fn any(&self, is: &dyn Fn(&Inline) -> bool) -> bool {
+        match self {
+            Block::Paragraph(line) => line.iter().any(|i| i.any(is)),
+            Block::List(items) | Block::Steps(items) => items.iter().flatten().any(|b| b.any(is)),
+            Block::Quote(inner) => inner.iter().any(|b| b.any(is)),
+            Block::Code(_) => false,
+        }
+    }
+}
+
+impl Inline {
+    fn any(&self, is: &dyn Fn(&Inline) -> bool) -> bool {
+        let within = match self {
+            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Link(_, inner) => inner,
+            _ => return is(self),
+        };
+        is(self) || within.iter().any(|i| i.any(is))
+    }
 }
 
 impl Lesson {
+    /// The task of this level.
+    pub fn task(&self, level: Level) -> Option<(usize, &Task)> {
+        self.tasks.iter().enumerate().find(|(_, t)| t.level == level)
+    }
+
+    /// The first beat whose words link to a variant.
+    pub fn links_to(&self, variant: &str) -> Option<usize> {
+        self.beats.iter().position(|beat| beat.blocks.iter().any(|b| b.links_to(variant)))
+    }
+
     /// The variant with this name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|v| v.name == name)

@@ -284,6 +284,7 @@ impl Packed for Target {
             "beat" => Ok(Target::Beat(id)),
             "lesson" => Ok(Target::Lesson(id)),
             "run" => Ok(Target::Run(id)),
+            "level" => Packed::read(value).map(Target::Level),
             _ => expected("a kind of link"),
         }
     }

@@ -80,6 +80,10 @@ impl Prose<'_> {
             Target::Beat(id) => format!("#{id}"),
             Target::Lesson(id) => format!("{id}.html"),
             Target::Run(name) => format!("../#/lesson/{own}?run={name}"),
+            Target::Level(level) => {
+                let task = self.lesson.task(*level).map_or("", |(_, t)| t.variant.as_str());
+                format!("../#/lesson/{own}?run={task}&level={}", level.word())
+            }
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod class;
 pub mod keys;
+pub mod learn;
 pub mod route;
 pub mod settings;
 pub mod show;
@@ -18,6 +19,8 @@ pub mod voice;
 
 #[cfg(target_arch = "wasm32")]
 mod aloud;
+#[cfg(target_arch = "wasm32")]
+mod ask;
 #[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]
@@ -40,6 +43,8 @@ mod player;
 mod present;
 #[cfg(target_arch = "wasm32")]
 mod stage;
+#[cfg(target_arch = "wasm32")]
+mod tasks;
 #[cfg(target_arch = "wasm32")]
 mod transport;
 #[cfg(target_arch = "wasm32")]

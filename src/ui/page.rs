@@ -173,7 +173,7 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
         }
     });
     // A question that playing stopped for must be seen.
-    let asked = state.stopped == Some(strings::STOPPED_TO_ASK);
+    let asked = state.stopped.is_some_and(|why| why != strings::STOPPED_TO_TELL);
     use_effect_with((asked, state.jumps), |(asked, _)| {
         if *asked {
             platform::reveal("predict");

@@ -66,8 +66,6 @@ impl Flight {
 struct Inner {
     show: Option<Rc<Show>>,
     flights: Vec<Flight>,
-    /// It stops at beats too.
-    beats: bool,
     halts: Vec<u32>,
     event: Option<u32>,
     at: f64,
@@ -98,7 +96,6 @@ impl Player {
         let inner = Inner {
             show: None,
             flights: Vec::new(),
-            beats: true,
             halts: Vec::new(),
             event: None,
             at: 0.0,
@@ -130,10 +127,8 @@ impl Player {
             inner.flights = flights(&state.show.picture);
             inner.show = Some(state.show.clone());
         }
-        if is_new || inner.beats != state.stop_at_beats {
-            inner.beats = state.stop_at_beats;
-            inner.halts = state.show.halts(inner.beats);
-        }
+        // What was said to a question can add a stop.
+        inner.halts = state.halts();
         let jumped = inner.jumps != state.jumps;
         let rested = inner.playing && !state.playing && !jumped;
         inner.jumps = state.jumps;

@@ -1,6 +1,7 @@
 //! The part of the address after `#`: which page, and for a lesson its edits and place.
 
 use super::state::{Place, State, own_edits};
+use crate::lesson::Level;
 
 /// Where an address leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +42,9 @@ impl Route {
                 }
                 Some(("event", number)) => place.event = number.parse().ok(),
                 Some(("present", on)) => place.present = on == "1",
+                Some(("level", word)) => {
+                    place.level = Level::ALL.into_iter().find(|l| l.word() == word);
+                }
                 // A later edition may know more; what this one does not know it leaves out.
                 _ => {}
             }
@@ -51,14 +55,20 @@ impl Route {
     /// The fragment that leads to this state, with its `#`.
     pub fn of(state: &State) -> String {
         let mut query = Vec::new();
-        if let Some(variant) =
-            state.lesson.variants.get(state.variant).filter(|_| state.variant > 0)
+        if let Some(variant) = state
+            .lesson
+            .variants
+            .get(state.variant)
+            .filter(|_| state.variant > 0 || state.level.is_some())
         {
             query.push(format!("run={}", encode(&variant.name)));
         }
         if state.edits != own_edits(&state.lesson, state.variant) {
             let list: Vec<String> = state.edits.iter().map(|e| encode(e)).collect();
             query.push(format!("edits={}", list.join(";")));
+        }
+        if let Some(level) = state.level {
+            query.push(format!("level={}", level.word()));
         }
         if let Some(event) = state.head.event {
             query.push(format!("event={event}"));
@@ -108,7 +118,7 @@ fn decode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Route, decode, encode};
+    use super::{Level, Place, Route, decode, encode};
 
     #[test]
     fn an_edit_survives_the_address() {
@@ -125,9 +135,10 @@ mod tests {
         assert_eq!(Route::parse("#/"), Route::Home);
         let lesson = |id: &str, place| Route::Lesson { id: id.into(), place };
         let edits = vec!["set x y".into(), "drop a>b#1".into()];
-        let variant = Some("c".into());
-        let all = Place { variant, edits: Some(edits), event: Some(7), present: true };
-        let address = "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&event=7&new=1&present=1";
+        let (variant, level) = (Some("c".into()), Some(Level::Help));
+        let all = Place { variant, edits: Some(edits), event: Some(7), present: true, level };
+        let address =
+            "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&level=help&event=7&new=1&present=1";
         assert_eq!(Route::parse(address), lesson("a-b", all));
         let none = Place { edits: Some(vec![]), ..Place::default() };
         assert_eq!(Route::parse("#/lesson/x?edits=&event=-3"), lesson("x", none));

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use super::class::{Count, Tally};
+use super::learn::{Said, Seen, given};
 use super::show::{Head, Show, Size, kept, picture, simulated};
 use super::strings;
 use super::voice::Wish;
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, Level};
 use crate::narrate;
 use crate::run::{Action as Deed, Edit, NodeKind, Run, Ways, When, kind};
 use crate::sim::{EventId, Micros, ProcId};
@@ -21,18 +22,10 @@ pub const SPEEDS: [u32; 5] = [1, 2, 4, 8, 16];
 /// An earlier or undone state of the edits.
 #[derive(Clone, Debug)]
 pub struct Branch {
+    level: Option<Level>,
     variant: usize,
     edits: Vec<String>,
     head: Head,
-}
-
-/// What a learner said to a prediction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Said {
-    /// The index of the answer.
-    pub answer: usize,
-    /// How sure, in per cent.
-    pub sure: u32,
 }
 
 /// Where in a lesson a link leads.
@@ -46,6 +39,8 @@ pub struct Place {
     pub event: Option<u32>,
     /// It is on a projector.
     pub present: bool,
+    /// The task, where it is not the story.
+    pub level: Option<Level>,
 }
 
 /// Everything about an open lesson.
@@ -53,6 +48,12 @@ pub struct Place {
 pub struct State {
     /// The lesson.
     pub lesson: Rc<Lesson>,
+    /// The task that is shown; none for the story.
+    pub level: Option<Level>,
+    /// Which steps of it are done in the run that it begins with.
+    pub given: Vec<bool>,
+    /// Which tasks were reached, by their index: it is said once.
+    pub solved: Vec<bool>,
     /// The lesson's variant that the learner started from: it says which clients there are.
     pub variant: usize,
     /// All edits of the run on screen, the variant's own first.
@@ -81,6 +82,8 @@ pub struct State {
     pub turned: Option<usize>,
     /// What was said to each prediction.
     pub said: Vec<Option<Said>>,
+    /// What the learner saw at the resource, for each prediction that asks.
+    pub looked: Vec<Option<Seen>>,
     /// Whose program is shown.
     pub program: ProcId,
     /// The edit that could not be read, and why.
@@ -167,6 +170,16 @@ pub enum Action {
     Turn(bool),
     /// Counts hands.
     Count(Count),
+    /// What was seen at the resource.
+    Look(usize, Seen),
+    /// Turns to a task, or to the story.
+    Level(Option<Level>),
+    /// Puts a task's solution in place of the edits.
+    Solve,
+    /// Runs a variant that the words on screen link to; they stay.
+    Follow(usize),
+    /// Sends a token to the resource by hand.
+    Send(u64),
 }
 
 /// The edits that a variant begins with.
@@ -182,8 +195,10 @@ impl State {
     /// Why the lesson itself cannot run.
     pub fn open(lesson: Lesson, place: &Place) -> Result<State, String> {
         let named = place.variant.as_ref();
-        let variant = named.and_then(|n| lesson.variants.iter().position(|v| v.name == *n));
-        let variant = variant.unwrap_or(0);
+        let level = place.level.filter(|level| lesson.task(*level).is_some());
+        let task = level.and_then(|l| lesson.task(l)).map(|(_, task)| &task.variant);
+        let find = |name: &String| lesson.variants.iter().position(|v| v.name == *name);
+        let variant = named.and_then(find).or_else(|| task.and_then(find)).unwrap_or(0);
         let mut edits = place.edits.clone().unwrap_or_else(|| own_edits(&lesson, variant));
         let has_beats = |name: &str| lesson.beats.iter().any(|b| b.variant == name);
         let written = lesson.variants.iter().enumerate().map(|(i, v)| {
@@ -206,13 +221,17 @@ impl State {
             }
         };
         let head = show.head(place.event);
-        Ok(State {
+        let state = State {
             said: vec![None; lesson.predictions.len()],
             tallies: lesson.predictions.iter().map(|p| Tally::of(p.answers.len())).collect(),
             vote: None,
             blank: false,
             present: place.present,
             notice: None,
+            looked: vec![None; lesson.predictions.len()],
+            solved: vec![false; lesson.tasks.len()],
+            level,
+            given: given(&lesson, level),
             lesson: Rc::new(lesson),
             variant,
             edits,
@@ -232,7 +251,8 @@ impl State {
             past: Vec::new(),
             future: Vec::new(),
             spoken: (0, Wish::Moving),
-        })
+        };
+        Ok(state)
     }
 
     /// The state after an action.
@@ -245,6 +265,7 @@ impl State {
         // Another run has another future.
         let same = Rc::ptr_eq(&next.show.run, &self.show.run);
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
+        next.notice_the_goal();
         next
     }
 
@@ -300,6 +321,8 @@ impl State {
             Action::Leave => self.leave(),
             Action::Turn(forward) => self.turn_class(forward),
             Action::Count(count) => self.count(count),
+            Action::Look(question, seen) => self.look(question, seen),
+            Action::Level(level) => self.turn_to(level),
             edit => self.take_edit(edit),
         }
     }
@@ -346,6 +369,9 @@ impl State {
                 edits = variant.edits.iter().map(|e| e.text.clone()).collect();
                 self.edit(index, edits, None, title);
             }
+            Action::Solve => self.solve(),
+            Action::Follow(index) => self.follow(index),
+            Action::Send(token) => self.send(token),
             Action::Undo => {
                 let Some(branch) = self.past.pop() else { return };
                 self.future.push(self.branch());
@@ -388,6 +414,12 @@ impl State {
         self.reach(event);
         self.playing = false;
         self.jumps += 1;
+        if self.looking().is_some() {
+            // The title of the story would answer it.
+            self.stopped = Some(strings::STOPPED_TO_LOOK);
+            let words = strings::STOPPED_TO_LOOK.to_string();
+            return self.say(Wish::Passed { kind: "stop", words });
+        }
         let asked = self.show.questions.iter().flatten().any(|q| q.0 == event);
         let why = if asked { strings::STOPPED_TO_ASK } else { strings::STOPPED_TO_TELL };
         self.stopped = Some(why);
@@ -403,7 +435,7 @@ impl State {
         self.show.decisions.binary_search(&event).is_ok()
     }
 
-    fn jump(&mut self, head: Head) {
+    pub(super) fn jump(&mut self, head: Head) {
         self.head = head;
         self.stopped = None;
         self.turned = None;
@@ -434,21 +466,32 @@ impl State {
         }
     }
 
-    fn say(&mut self, wish: Wish) {
+    pub(super) fn say(&mut self, wish: Wish) {
         self.spoken = (self.spoken.0 + 1, wish);
     }
 
     /// Says that something has been done.
-    fn done(&mut self, words: String) {
+    pub(super) fn done(&mut self, words: String) {
         self.say(Wish::Done(words));
     }
 
     fn branch(&self) -> Branch {
-        Branch { variant: self.variant, edits: self.edits.clone(), head: self.head }
+        Branch {
+            level: self.level,
+            variant: self.variant,
+            edits: self.edits.clone(),
+            head: self.head,
+        }
     }
 
     /// Runs other edits, if they can be read; the state before goes into the undo list.
-    fn edit(&mut self, variant: usize, edits: Vec<String>, at: Option<Micros>, words: String) {
+    pub(super) fn edit(
+        &mut self,
+        variant: usize,
+        edits: Vec<String>,
+        at: Option<Micros>,
+        words: String,
+    ) {
         let before = self.branch();
         let width = self.show.picture.width;
         match Show::of(&self.lesson, variant, &edits, &self.written, width) {
@@ -485,6 +528,7 @@ impl State {
             self.variant = *variant;
             self.show = Rc::new(show);
             self.edits = branch.edits;
+            self.set_level(branch.level);
             self.jump(branch.head);
             self.wrong = None;
             self.done(words.into());
@@ -498,12 +542,15 @@ impl State {
             Some(Ok(at)) => Some(*at) <= event,
             _ => false,
         };
-        self.turned.or_else(|| self.show.story.iter().rev().find(happened).copied())
+        self.turned
+            .or_else(|| self.linked())
+            .or_else(|| self.show.story.iter().rev().find(happened).copied())
     }
 
     /// Whether the run has gone a way that the story does not tell: then the variant that it left.
     pub fn strayed(&self) -> Option<usize> {
-        let (event, variant) = self.show.leaves.filter(|_| self.turned.is_none())?;
+        let told = self.turned.is_some() || self.linked().is_some();
+        let (event, variant) = self.show.leaves.filter(|_| !told)?;
         (Some(event) <= self.head.event).then_some(variant)
     }
 
@@ -542,7 +589,7 @@ impl State {
 
     /// Whether the verdict gives nothing away any more.
     pub fn decided(&self) -> bool {
-        self.head.event.is_some_and(|e| e >= self.show.decided)
+        self.looking().is_none() && self.head.event.is_some_and(|e| e >= self.show.decided)
     }
 
     /// The moment at which an injection happens: the head's, or just after it where something has

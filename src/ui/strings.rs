@@ -1,6 +1,10 @@
 //! The words of the page itself. Words about a run come from `narrate`, words of a lesson from its file.
 #![allow(missing_docs, reason = "the words say what they are")]
 
+use super::learn::{Seen, Standing};
+use crate::lesson::Level;
+use crate::systems::Basis;
+
 /// The product.
 pub const NAME: &str = "Lockscope";
 /// What it is, in one sentence.
@@ -33,9 +37,31 @@ pub const WATCH: &str =
     "Press play, or step with the buttons below the picture. Nothing moves by itself.";
 pub const SWITCH_RUN: &str = "Switch to that run";
 
+/// The levels of guidance.
+pub const LEVELS: &str = "How much help";
+pub const BACK_TO_STORY: &str = "Back to the story.";
+pub const HINT: &str = "A hint";
+pub const SHOW_SOLUTION: &str = "Show a solution";
+pub const SOLUTION_SHOWN: &str = "A solution is on screen. Play it. Your own run is one undo away.";
+pub const GOAL_OPEN: &str = "Not reached yet. The run on screen decides.";
+pub const GOAL_IN_THIS_RUN: &str = "Reached: this run does it.";
+pub const GOAL_IN_ANOTHER_RUN: &str = "Reached before; not in this run.";
+pub const GOAL_REACHED: &str = "Goal reached: this run does it.";
+pub const SEND_A_TOKEN: &str = "Send a token by hand";
+pub const SEND: &str = "Send";
+pub const FINISHED: &str = "You have done this lesson";
+pub const STILL_YOURS: &str = "Still to do by yourself";
+
+pub const RULES: &str = "How this lock service behaves";
+pub const RULES_OF_SERVICE: &str = "The lock service";
+pub const RULES_OF_RESOURCE: &str = "The resource";
+
 pub const PREDICT: &str = "Before you go on";
 pub const SURE: &str = "How sure are you?";
 pub const COMMIT: &str = "Commit";
+pub const WHY: &str = "Why? One line, for yourself.";
+pub const LOOK: &str = "What happened at the resource?";
+pub const DECIDES: &str = "The step that decides it:";
 pub const COMMITTED: &str = "Noted. The run decides.";
 pub const RUN_DECIDES: &str = "Go on: the run decides.";
 pub const WHAT_HAPPENED_HERE: &str = "What happened here:";
@@ -96,6 +122,7 @@ pub const STEP_SIZE: &str = "Step size";
 pub const SPEED: &str = "Speed";
 pub const STOP_AT_BEATS: &str = "Stop at beats";
 pub const STOPPED_TO_TELL: &str = "Stopped for the story.";
+pub const STOPPED_TO_LOOK: &str = "Stopped. What happened at the resource?";
 pub const STOPPED_TO_ASK: &str = "Stopped for your prediction.";
 pub const POSITION: &str = "Position in the run";
 
@@ -207,6 +234,79 @@ pub fn selected(label: &str) -> String {
 
 pub fn at_speed(quarters: u32) -> String {
     format!("Speed {}.", speed(quarters))
+}
+
+pub fn level(level: Option<Level>) -> &'static str {
+    match level {
+        None => "Show me",
+        Some(Level::Help) => "Help me",
+        Some(Level::Challenge) => "Challenge",
+    }
+}
+
+pub fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Given => "Done for you:",
+        Standing::Done => "Done:",
+        Standing::Open => "To do:",
+    }
+}
+
+pub fn done_or_open(done: bool) -> &'static str {
+    if done { "Done:" } else { "Open:" }
+}
+
+pub fn predictions(said: usize, all: usize) -> String {
+    format!("{said} of {all} predictions made")
+}
+
+pub fn sent(token: u64) -> String {
+    format!("Sent token {token}. What the resource does with it stands in the picture.")
+}
+
+/// What each kind of evidence is.
+pub fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Recorded => "a real server was asked, and this is what it did.",
+        Basis::Source => "the source code was read.",
+        Basis::Document => "somebody says so in writing.",
+        Basis::Inference => "it follows from what others say; nobody says it in these words.",
+        Basis::Disputed => "people who know disagree.",
+    }
+}
+
+pub fn where_from(kind: &str) -> String {
+    format!("{kind}: where this comes from")
+}
+
+pub fn what_was_seen(seen: Seen) -> &'static str {
+    match seen {
+        Seen::Accepted => "It accepted the late write",
+        Seen::Rejected => "It rejected the late write",
+        Seen::Nothing => "No late write came",
+    }
+}
+
+/// What was seen, beside what was.
+pub fn looked(seen: Seen, was: Seen) -> String {
+    let said = match seen {
+        Seen::Accepted => "accepted",
+        Seen::Rejected => "rejected",
+        Seen::Nothing => "no late write",
+    };
+    let so = match was {
+        Seen::Accepted => "It was accepted.",
+        Seen::Rejected => "It was rejected.",
+        Seen::Nothing => "No late write came.",
+    };
+    if seen == was {
+        return format!("You said: {said}. So it was.");
+    }
+    format!("You said: {said}. {so}")
+}
+
+pub fn your_why(why: &str) -> String {
+    format!("Your why: “{why}”")
 }
 
 pub fn at_character(character: usize, message: &str) -> String {

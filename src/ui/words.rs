@@ -1,17 +1,18 @@
-//! The left of the page: the story, the prediction, the defences; `hands` has what is done to the run.
+//! The left of the page: the story and the defences; `tasks` has what there is to do, `ask` the
+//! predictions, `hands` what is done to the run.
 
-use web_sys::{MouseEvent, SubmitEvent};
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use_state_eq};
+use web_sys::MouseEvent;
+use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
 
+use super::ask::prediction;
 use super::draw::Same;
 use super::hands::edits;
 use super::page::Model;
-use super::part::part;
-use super::state::{Action, Said, State, own_edits};
+use super::state::{Action, State, own_edits};
 use super::strings;
-use crate::lesson::{Block, Inline, Predict, Target};
-
-const SURENESS: [u32; 3] = [50, 70, 90];
+use super::tasks::{by_hand, levels, task, yours};
+use crate::lesson::{Beat, Block, Inline, Target};
+use crate::systems::{RESOURCE_RULES, Registry, Rule};
 
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
@@ -22,14 +23,46 @@ pub struct Props {
 /// All of it, from the top down. Whatever has no state of its own here is a function: each component
 /// costs the page ten kilobytes.
 pub fn words(props: &Props) -> Html {
+    let state = &props.state;
+    // Whoever is asked what happened looks at the picture, not at the words that explain it.
+    let told = state.level.is_none() && state.looking().is_none();
     html! {
         <>
-            { story(props) }
+            { levels(props) }
+            { task(props) }
+            if state.level.is_some() { { by_hand(props) } }
+            if told { { story(props) } }
             { prediction(props) }
             { closing(props) }
             { defences(props) }
+            if state.level.is_none() { { by_hand(props) } }
             { edits(props) }
+            { rules(state) }
         </>
+    }
+}
+
+/// The rules that the lock service and the resource keep, each with where it comes from.
+fn rules(state: &State) -> Html {
+    let system = Registry::standard().find(&state.lesson.scenario.system);
+    let rule = |rule: &Rule| {
+        html! {
+            <li>
+                { rule.says }{ " " }
+                <span class="quiet">{ rule.basis.word() }{ ": " }{ rule.place }</span>
+            </li>
+        }
+    };
+    let list = |title: &'static str, rules: &[Rule]| {
+        html! { <><h3>{ title }</h3><ul>{ for rules.iter().map(rule) }</ul></> }
+    };
+    let of_service = system.map(|s| s.rules()).unwrap_or_default();
+    html! {
+        <details class="rules">
+            <summary>{ strings::RULES }</summary>
+            { list(strings::RULES_OF_SERVICE, of_service) }
+            { list(strings::RULES_OF_RESOURCE, RESOURCE_RULES) }
+        </details>
     }
 }
 
@@ -44,13 +77,15 @@ fn story(props: &Props) -> Html {
             <>
                 <p class="hook">{ &lesson.hook }</p>
                 <>{ blocks(&lesson.intro, state, to) }</>
+                { evidence(&lesson.intro, state) }
             </>
         }
     };
     if let Some(variant) = state.strayed() {
         return strayed(state, to, variant);
     }
-    let other = state.turned.is_some_and(|i| !state.show.story.contains(&i));
+    let elsewhere_told = |i: usize| !state.show.story.contains(&i) && !state.speaks_of_this_run(i);
+    let other = state.turned.is_some_and(elsewhere_told);
     html! {
         <section class="story" aria-label={strings::STORY}>
             { turns(state, to) }
@@ -61,7 +96,12 @@ fn story(props: &Props) -> Html {
             <h1>{ told.map_or(&lesson.title, |b| &b.title) }</h1>
             { elsewhere(state, to) }
             <div class={if other { "prose other" } else { "prose" }}>
-                { told.map_or_else(opening, |b| blocks(&b.blocks, state, to)) }
+                { told.map_or_else(opening, |b: &Beat| html! {
+                    <>
+                        { blocks(&b.blocks, state, to) }
+                        { evidence(&b.blocks, state) }
+                    </>
+                }) }
             </div>
         </section>
     }
@@ -91,7 +131,7 @@ fn strayed(state: &State, to: &UseReducerDispatcher<Model>, variant: usize) -> H
 /// What to take along, once nothing is left to happen.
 fn closing(props: &Props) -> Html {
     let state = &props.state;
-    if !state.at_end() {
+    if !state.at_end() || state.level.is_some() {
         return html! {};
     }
     let questions = state.lesson.recall.iter().enumerate().map(|(i, recall)| {
@@ -104,6 +144,7 @@ fn closing(props: &Props) -> Html {
     });
     html! {
         <section class="card closing" id="closing" aria-labelledby="closing-title">
+            { yours(props) }
             <h2 id="closing-title">{ strings::RECALL }</h2>
             { for questions }
             <h2>{ strings::SAY }</h2>
@@ -114,7 +155,9 @@ fn closing(props: &Props) -> Html {
 
 /// For a beat that this run does not come to: why, and the way to the run that does.
 fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
-    let Some(beat) = state.turned else { return html! {} };
+    let Some(beat) = state.turned.filter(|b| !state.speaks_of_this_run(*b)) else {
+        return html! {};
+    };
     let lesson = &state.lesson;
     let Some(told) = lesson.beats.get(beat) else { return html! {} };
     let variant = lesson.variants.iter().position(|v| v.name == told.variant);
@@ -170,8 +213,26 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     }
 }
 
+/// What stands behind the marks of some words: each is opened by its mark.
+fn evidence(list: &[Block], state: &State) -> Html {
+    let all = state.lesson.evidence.iter();
+    let shown = all.filter(|e| list.iter().any(|b| b.refers_to(&e.id))).map(|e| {
+        html! {
+            <div key={e.id.clone()} popover="auto" class="evidence" id={format!("evidence-{}", e.id)}>
+                <p><strong>{ e.kind.word() }</strong>{ ": " }{ strings::basis(e.kind) }</p>
+                <p>{ &e.says }</p>
+                <p class="quiet">{ &e.place }</p>
+            </div>
+        }
+    });
+    shown.collect()
+}
+
 pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let block = |block: &Block| match block {
+        Block::Paragraph(line) if is_row(line) => {
+            html! { <p class="run-row">{ inlines(line, state, to) }</p> }
+        }
         Block::Paragraph(line) => html! { <p>{ inlines(line, state, to) }</p> },
         Block::List(items) => html! { <ul>{ list_items(items, state, to) }</ul> },
         Block::Steps(items) => html! { <ol>{ list_items(items, state, to) }</ol> },
@@ -181,8 +242,27 @@ pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -
     list.iter().map(block).collect()
 }
 
+/// A paragraph of nothing but links to runs.
+fn is_row(line: &[Inline]) -> bool {
+    line.iter().all(|inline| match inline {
+        Inline::Link(Target::Run(_), _) => true,
+        Inline::Text(text) => text.trim().is_empty(),
+        _ => false,
+    })
+}
+
 fn list_items(items: &[Vec<Block>], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     items.iter().map(|item| html! { <li>{ blocks(item, state, to) }</li> }).collect()
+}
+
+/// The mark behind a claim: what kind of evidence there is, one click from it.
+fn mark(id: &str, state: &State) -> Html {
+    let Some(evidence) = state.lesson.evidence.iter().find(|e| e.id == id) else { return html! {} };
+    let word = evidence.kind.word();
+    html! {
+        <button type="button" class="badge" popovertarget={format!("evidence-{id}")}
+            aria-label={strings::where_from(word)}>{ word }</button>
+    }
 }
 
 fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
@@ -194,127 +274,31 @@ fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> 
         Inline::Link(Target::Lesson(id), inner) => {
             html! { <a href={format!("#/lesson/{id}")}>{ inlines(inner, state, to) }</a> }
         }
-        Inline::Link(Target::Run(name), inner) => {
-            let variant = state.lesson.variants.iter().position(|v| v.name == *name);
+        Inline::Link(target, inner) => {
+            let lesson = &state.lesson;
+            let (action, pressed) = match target {
+                Target::Beat(id) => {
+                    (lesson.beats.iter().position(|b| b.id == *id).map(Action::Beat), None)
+                }
+                Target::Run(name) => {
+                    let variant = lesson.variants.iter().position(|v| v.name == *name);
+                    let now = variant.is_some_and(|v| own_edits(lesson, v) == state.edits)
+                        && variant == Some(state.show.variant);
+                    (variant.map(Action::Follow), Some(now.to_string()))
+                }
+                Target::Level(level) => (Some(Action::Level(Some(*level))), None),
+                Target::Lesson(_) => (None, None),
+            };
             let sender = to.clone();
             let onclick = Callback::from(move |_: MouseEvent| {
-                if let Some(variant) = variant {
-                    sender.dispatch(Action::Variant(variant));
-                }
+                action.iter().for_each(|action| sender.dispatch(action.clone()));
             });
-            html! { <button type="button" class="link" {onclick}>{ inlines(inner, state, to) }</button> }
+            let words = inlines(inner, state, to);
+            html! { <button type="button" class="link" aria-pressed={pressed} {onclick}>{ words }</button> }
         }
-        Inline::Evidence(_) => html! {},
-        Inline::Link(Target::Beat(id), inner) => {
-            let beat = state.lesson.beats.iter().position(|b| b.id == *id);
-            let sender = to.clone();
-            let onclick = Callback::from(move |_: MouseEvent| {
-                if let Some(beat) = beat {
-                    sender.dispatch(Action::Beat(beat));
-                }
-            });
-            html! { <button type="button" class="link" {onclick}>{ inlines(inner, state, to) }</button> }
-        }
+        Inline::Evidence(id) => mark(id, state),
     };
     line.iter().map(inline).collect()
-}
-
-/// The question that is open at the head: chosen, committed, and answered by the run.
-fn prediction(props: &Props) -> Html {
-    let state = &props.state;
-    let Some(index) = state.question() else { return html! {} };
-    let Some(question) = state.lesson.predictions.get(index) else { return html! {} };
-    let said = state.said.get(index).copied().flatten();
-    let shown = state.answered(index);
-    let body = match said {
-        None => {
-            part::<Ask>(index, AskProps { state: props.state.clone(), to: props.to.clone(), index })
-        }
-        Some(said) => html! {
-            <>
-                <p class="question">{ &question.question }</p>
-                <p><strong>{ strings::you_said(answer(question, said.answer), said.sure) }</strong></p>
-                if shown { { outcome(state, question) } } else { <p class="quiet">{ strings::RUN_DECIDES }</p> }
-            </>
-        },
-    };
-    html! {
-        <section class="card" id="predict" aria-labelledby="predict-title">
-            <h2 id="predict-title">{ strings::PREDICT }</h2>
-            { body }
-        </section>
-    }
-}
-
-fn answer(question: &Predict, index: usize) -> &str {
-    question.answers.get(index).map_or("", |a| a.text.trim_end_matches('.'))
-}
-
-fn outcome(state: &State, question: &Predict) -> Html {
-    let words = match state.show.answer(question) {
-        Some(index) => strings::run_says(answer(question, index)),
-        None => strings::NONE_OF_THESE.to_string(),
-    };
-    html! { <><p>{ words }</p><p class="quiet">{ &question.why }</p></> }
-}
-
-#[derive(Properties, PartialEq)]
-struct AskProps {
-    state: Same<State>,
-    to: UseReducerDispatcher<Model>,
-    index: usize,
-}
-
-#[component]
-fn Ask(props: &AskProps) -> Html {
-    let chosen = use_state_eq(|| None::<usize>);
-    let sure = use_state_eq(|| 70_u32);
-    let index = props.index;
-    let Some(question) = props.state.lesson.predictions.get(index) else { return html! {} };
-    let answers = question.answers.iter().enumerate().map(|(i, answer)| {
-        let setter = chosen.setter();
-        let onchange = Callback::from(move |_| setter.set(Some(i)));
-        html! {
-            <label key={i} class="choice">
-                <input type="radio" name="answer" checked={*chosen == Some(i)} {onchange} />
-                <span>{ &answer.text }</span>
-            </label>
-        }
-    });
-    let surenesses = SURENESS.iter().map(|percent| {
-        let setter = sure.setter();
-        let onchange = Callback::from(move |_| setter.set(*percent));
-        html! {
-            <label key={*percent}>
-                <input type="radio" name="sure" checked={*sure == *percent} {onchange} />
-                <span>{ strings::sure(*percent) }</span>
-            </label>
-        }
-    });
-    let onsubmit = {
-        let (to, chosen, sure) = (props.to.clone(), *chosen, *sure);
-        Callback::from(move |event: SubmitEvent| {
-            event.prevent_default();
-            if let Some(answer) = chosen {
-                to.dispatch(Action::Commit(index, Said { answer, sure }));
-                // The form goes away with its button; the focus moves on to where things go on.
-                super::platform::focus("stage");
-            }
-        })
-    };
-    html! {
-        <form {onsubmit}>
-            <fieldset>
-                <legend class="question">{ &question.question }</legend>
-                <div>{ for answers }</div>
-            </fieldset>
-            <fieldset class="sure">
-                <legend>{ strings::SURE }</legend>
-                <div>{ for surenesses }</div>
-            </fieldset>
-            <button type="submit" class="plain" disabled={chosen.is_none()}>{ strings::COMMIT }</button>
-        </form>
-    }
 }
 
 /// Switches: each adds or removes one edit, and the same schedule runs again.

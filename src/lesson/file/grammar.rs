@@ -227,7 +227,7 @@ pub const KEYS: &[Key] = &[
     key("covers", "list of atoms such as A4", Some("[]"), "Parts of the curriculum."),
     key(
         "faults",
-        "list of at most four out of pause, cut, crash, delay, drop",
+        "list of at most four out of pause, cut, crash, delay, drop, send",
         Some("[]"),
         "The kinds of fault that the page offers.",
     ),

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::front::{is_id, short};
+use super::front::{is_id, one_of, short};
 use super::place::Source;
-use crate::lesson::model::{BASE, Beat, Block, Inline, Line, Place, Target};
+use crate::lesson::model::{BASE, Beat, Block, Inline, Level, Line, Place, Target};
 
 pub const MOST_BEATS: usize = 40;
 /// How deep lists and quotes may nest; deeper words would be hard to read, and to draw.
@@ -247,6 +247,14 @@ impl Reader<'_, '_> {
     }
 
     fn target(&mut self, to: &str, byte: usize) -> Option<Target> {
+        if let Some(word) = to.strip_prefix("level:") {
+            let level = Level::ALL.into_iter().find(|l| l.word() == word);
+            if level.is_none() {
+                let known = one_of(&Level::ALL.map(Level::word));
+                self.wrong(byte, format!("found the level `{}`, expected {known}", short(word)));
+            }
+            return level.map(Target::Level);
+        }
         if let Some(name) = to.strip_prefix("run:") {
             self.body.runs.push((name.to_string(), self.base + byte));
             return Some(Target::Run(name.to_string()));
@@ -263,7 +271,8 @@ impl Reader<'_, '_> {
                     Some(_) => format!("found a link to `{}`, which is not there", short(to)),
                     None => format!("found a link to `{}`", short(to)),
                 };
-                let wanted = "expected `#ID` of a beat, `run:NAME` of a variant, or the file of a \
+                let wanted = "expected `#ID` of a beat, `run:NAME` of a variant, \
+                              `level:help`, or the file of a \
                               lesson beside this one";
                 self.wrong(byte, format!("{message}; {wanted}"));
                 None

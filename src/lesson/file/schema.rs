@@ -55,7 +55,7 @@ pub fn schema() -> String {
         "beat": "## TITLE {#ID at=\"EVENT\" variant=\"NAME\"}; without a variant, base.",
         "markdown": ["paragraph", "list", "numbered list", "quote", "code block", "*emphasis*",
                      "**strong**", "`code`", "[link](#BEAT)", "[link](run:VARIANT)",
-                     "[link](NN-ID.md)", "[^EVIDENCE]"],
+                     "[link](level:LEVEL)", "[link](NN-ID.md)", "[^EVIDENCE]"],
         "limits": limits(),
     });
     format!("{schema:#}")

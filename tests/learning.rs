@@ -1,0 +1,287 @@
+//! What a learner does beside watching: tasks, predictions, a look at the resource, tokens by hand.
+
+use std::fs;
+use std::path::Path;
+
+use lockscope::lesson::{self, Lesson, Level, Located};
+use lockscope::sim::Micros;
+use lockscope::ui::learn::{Said, Seen, Standing};
+use lockscope::ui::route::Route;
+use lockscope::ui::state::{Action, Place, State};
+
+fn lesson(file: &str) -> Lesson {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(file);
+    match lesson::read(&path) {
+        Ok(lesson) => lesson,
+        Err(error) => panic!("{file}: {error:?}"),
+    }
+}
+
+fn open(file: &str) -> State {
+    State::open(lesson(file), &Place::default()).expect("the lesson runs")
+}
+
+fn after(state: State, actions: impl IntoIterator<Item = Action>) -> State {
+    actions.into_iter().fold(state, |state, action| state.after(action))
+}
+
+fn variant(state: &State) -> &str {
+    state.lesson.variants[state.variant].name.as_str()
+}
+
+const FILES: [&str; 3] = ["01-break-it.md", "05-lease-expiration.md", "06-fencing-tokens.md"];
+
+#[test]
+fn every_lesson_has_help_and_a_challenge_that_only_a_change_fulfils() {
+    for file in FILES {
+        for level in Level::ALL {
+            let state = open(file).after(Action::Level(Some(level)));
+            let (index, task) = state.task().expect(file);
+            assert_eq!(variant(&state), task.variant, "{file}");
+            // Watching to the end is not enough.
+            let watched = state.after(Action::End);
+            assert!(!watched.at_goal() && !watched.solved[index], "{file} {level:?}");
+            // The solution is there at once, and counts when it was seen.
+            let solved = watched.after(Action::Solve);
+            assert!(solved.shows_solution() && !solved.at_goal(), "{file} {level:?}");
+            let seen = solved.after(Action::End);
+            assert!(seen.at_goal() && seen.solved[index], "{file} {level:?}");
+            // And what was there before is one undo away.
+            let back = seen.after(Action::Undo);
+            assert_eq!(back.edits, state.edits, "{file} {level:?}");
+            assert!(!back.at_goal() && back.solved[index], "{file} {level:?}");
+        }
+    }
+}
+
+#[test]
+fn playing_alone_finishes_no_lesson() {
+    for file in FILES {
+        let state = after(open(file), [Action::Play, Action::End]);
+        assert!(state.at_end() && !state.finished(), "{file}");
+        let said = || Said { answer: 0, sure: 70, why: String::new() };
+        let all = (0..state.said.len()).map(|i| Action::Commit(i, said()));
+        let answered = after(state, all);
+        assert!(!answered.finished(), "{file}");
+        let done = after(answered, [Action::Level(Some(Level::Help)), Action::Solve, Action::End]);
+        assert!(done.finished(), "{file}");
+    }
+}
+
+#[test]
+fn steps_are_given_open_or_done_as_far_as_the_run_was_seen() {
+    let standings = |state: &State| {
+        let steps = state.task().map_or(0, |(_, t)| t.steps.len());
+        (0..steps).map(|i| state.standing(i)).collect::<Vec<_>>()
+    };
+    let state = open(FILES[0]).after(Action::Level(Some(Level::Help)));
+    use Standing::{Done, Given, Open};
+    assert_eq!(standings(&state), [Given, Open, Open, Open]);
+    let state = state.after(Action::Solve);
+    assert_eq!(standings(&state), [Given, Open, Open, Open]);
+    // At 7.2 s A has gone on, and its write is under way.
+    let state = state.after(Action::Seek(Micros::from_millis(7_220)));
+    assert_eq!(standings(&state), [Given, Done, Done, Open]);
+    let state = state.after(Action::End);
+    assert_eq!(standings(&state), [Given, Done, Done, Done]);
+    // What was seen stays seen.
+    assert_eq!(standings(&state.after(Action::Start)), [Given, Done, Done, Done]);
+}
+
+#[test]
+fn a_goal_is_said_once() {
+    let state = after(open(FILES[1]), [Action::Level(Some(Level::Challenge)), Action::Solve]);
+    let reached = state.after(Action::End);
+    let words = |state: &State| format!("{:?}", state.spoken.1);
+    assert!(words(&reached).contains("Goal reached"), "{}", words(&reached));
+    let again = after(reached, [Action::Start, Action::End]);
+    assert!(!words(&again).contains("Goal reached"), "{}", words(&again));
+}
+
+#[test]
+fn a_level_survives_the_address_and_the_undo_list() {
+    let state = after(open(FILES[2]), [Action::Level(Some(Level::Help)), Action::Send(41)]);
+    let address = Route::of(&state);
+    let Route::Lesson { place, .. } = Route::parse(&address) else { panic!("{address}") };
+    let again = State::open(lesson(FILES[2]), &place).expect("it runs");
+    assert_eq!((again.level, &again.edits, again.head), (state.level, &state.edits, state.head));
+    assert_eq!(again.standing(0), Standing::Given);
+    assert_eq!(again.standing(1), Standing::Done);
+    let story = after(state, [Action::Undo, Action::Undo]);
+    assert_eq!((story.level, variant(&story)), (None, "base"));
+    assert_eq!(story.after(Action::Redo).level, Some(Level::Help));
+    // The level alone leads to the run that its task begins with.
+    let place = Place { level: Some(Level::Help), ..Place::default() };
+    let bare = State::open(lesson(FILES[2]), &place).expect("it runs");
+    assert_eq!(variant(&bare), "by-hand");
+    // A lesson that has no such task opens with its story.
+    let mut plain = lesson(FILES[0]);
+    plain.tasks.clear();
+    assert_eq!(State::open(plain, &place).expect("it runs").level, None);
+}
+
+#[test]
+fn tokens_are_sent_one_after_the_other_and_the_learner_sees_each() {
+    let state = open(FILES[2]).after(Action::Level(Some(Level::Help)));
+    let state = after(state, [41, 43, 42].map(Action::Send));
+    assert_eq!(
+        state.edits[1..],
+        [
+            "at 1s send resource 42",
+            "at 2s send resource 41",
+            "at 3s send resource 43",
+            "at 4s send resource 42"
+        ]
+    );
+    assert_eq!(state.head.at, Micros::from_secs(4));
+    assert!(state.at_goal() && state.finished() != state.said.iter().any(Option::is_none));
+    // In the middle of a run it is sent at the play head, and what was before stays.
+    let race = after(open(FILES[2]), [Action::Seek(Micros::from_millis(10_500)), Action::Send(42)]);
+    assert_eq!(race.edits[1], "at 10500ms send resource 42");
+}
+
+/// Plays on to the next stop, as the page does.
+fn play(state: State) -> State {
+    let next = state.head.event.map_or(0, |e| e + 1);
+    match state.halts().into_iter().find(|h| *h >= next) {
+        Some(halt) => after(state, [Action::Play, Action::Arrived(halt)]),
+        None => after(state, [Action::Play, Action::End]),
+    }
+}
+
+#[test]
+fn the_resource_is_looked_at_before_anything_is_explained() {
+    let late_write = 1;
+    let asked = |state: &State| state.question() == Some(late_write) && !state.answered(late_write);
+    let mut state = open(FILES[1]);
+    while !asked(&state) {
+        state = play(state);
+    }
+    let said = Said { answer: 1, sure: 90, why: "41 is lower".into() };
+    let mut state =
+        state.after(Action::Commit(late_write, said.clone())).after(Action::StopAtBeats(false));
+    assert_eq!(state.looking(), None);
+    // It stops at the answer although it stops at no beat.
+    state = play(state);
+    assert_eq!(state.looking(), Some(late_write));
+    assert!(state.answered(late_write) && !state.decided());
+    let looked = state.after(Action::Look(late_write, Seen::Rejected));
+    assert_eq!((looked.looking(), looked.decided()), (None, true));
+    assert_eq!(looked.said[late_write], Some(said));
+    let words = format!("{:?}", looked.spoken.1);
+    assert!(words.contains("You said: rejected. It was accepted."), "{words}");
+    let (was, event) = looked.decided_by(late_write);
+    assert_eq!(was, Seen::Accepted);
+    assert_eq!(event.map(|e| looked.show.time(e)), Some(Micros::from_millis(13_250)));
+    // Whoever goes on without looking is held up by nothing.
+    let on = after(state, [Action::StopAtBeats(true), Action::End]);
+    assert_eq!(on.after(Action::Beat(8)).looking(), None);
+}
+
+#[test]
+fn the_first_press_of_play_in_the_first_lesson_runs_through_to_the_corruption() {
+    let state = open(FILES[0]);
+    let first = state.halts()[0];
+    let harm = state.show.run.judgement.findings.iter().find(|f| f.is_harm());
+    assert_eq!(harm.map(|f| f.event().0), Some(first));
+    assert!(play(state).decided());
+}
+
+#[test]
+fn a_link_runs_a_variant_and_its_words_stay() {
+    let state = open(FILES[1]);
+    let beat = state.lesson.beats.iter().position(|b| b.id == "five-ways").expect("it is there");
+    let index = |name: &str| state.lesson.variants.iter().position(|v| v.name == name).expect(name);
+    let mut state = after(state.clone(), [Action::Variant(index("partition")), Action::Beat(beat)]);
+    for name in ["base", "starved", "frozen", "delayed", "partition"] {
+        state = state.after(Action::Follow(index(name)));
+        assert_eq!((state.beat(), state.strayed()), (Some(beat), None), "{name}");
+        assert!(state.speaks_of_this_run(beat), "{name}");
+        assert_eq!(state.head.at, Micros::from_millis(13_250), "{name}");
+    }
+    // A run without words of its own is told by those that link to it, also after playing on.
+    let starved = after(state, [Action::Follow(index("starved")), Action::End]);
+    assert_eq!((starved.beat(), starved.strayed()), (Some(beat), None));
+}
+
+/// The lesson with something spoilt, and what is wrong with it.
+fn wrong(from: &str, to: &str) -> (String, Vec<Located>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(FILES[1]);
+    let text = fs::read_to_string(path).expect("the lesson is there");
+    assert!(text.contains(from), "{from}");
+    let spoilt = text.replacen(from, to, 1);
+    let errors = match lesson::parse(&spoilt) {
+        Ok(lesson) => lesson::check(&lesson).failed,
+        Err(errors) => errors,
+    };
+    (spoilt, errors)
+}
+
+#[test]
+fn what_is_wrong_with_tasks_evidence_and_links_is_said_at_its_place() {
+    for (from, to, said, at) in [
+        ("[^packets]", "[^pakets]", "no evidence `pakets`; there is `promise`", "[^pakets]"),
+        (
+            "id = \"packets\"",
+            "id = \"parcels\"",
+            "expected `[^parcels]` in the words",
+            "id = \"parcels\"",
+        ),
+        (
+            "id = \"packets\"",
+            "id = \"trade\"",
+            "found the evidence `trade` twice",
+            "id = \"trade\"",
+        ),
+        (
+            "kind = \"inference\"",
+            "kind = \"rumour\"",
+            "expected one of `recorded`, `source`",
+            "kind = \"rumour\"",
+        ),
+        ("(run:starved)", "(run:straved)", "no variant `straved`", "(run:straved)"),
+        ("level = \"challenge\"", "level = \"help\"", "a second task of the level", "[[task]]"),
+        (
+            "level = \"challenge\"",
+            "level = \"exam\"",
+            "expected one of `help` and `challenge`",
+            "level = \"exam\"",
+        ),
+        (
+            "\"no pause client-b\"",
+            "\"no pauze client-b\"",
+            "no kind of event `pauze`",
+            "\"no pauze client-b\"",
+        ),
+        (
+            "solution = [\"delay client-a>resource#2 by 12s\"]",
+            "solution = []",
+            "in the solution of `challenge`",
+            "\"corruption >= 1\",\n",
+        ),
+        (
+            "done = [\"corruption >= 1\", \"check",
+            "done = [\"corruption == 0\", \"check",
+            "in the solution of `help`",
+            "done = [\"corruption == 0\"",
+        ),
+        (
+            "variant = \"checked\"",
+            "variant = \"own-check\"",
+            "fulfils it already",
+            "done = [\"corruption >= 1\", \"check",
+        ),
+        (
+            "done = \"check client-a value 1\"",
+            "done = \"pause client-a\"",
+            "0 of 4 steps of `help` are done from the start",
+            "done = [\"corruption >= 1\", \"check",
+        ),
+    ] {
+        let (text, errors) = wrong(from, to);
+        let error = errors.iter().find(|e| e.message.contains(said));
+        let line = error.unwrap_or_else(|| panic!("{to}: {errors:#?}")).place.line;
+        let found = text.lines().nth(line - 1).unwrap_or("");
+        assert!(found.contains(at.trim_end()), "{to}: {error:?} at `{found}`");
+    }
+}
