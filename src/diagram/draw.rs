@@ -1,6 +1,6 @@
 //! What draws each shape. Every sign is a path, never a glyph of some font.
 
-use super::lanes::{HEADER, name_size};
+use super::lanes::{HEADER, name_face};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Fate, Picture, Point, Shape, Words};
@@ -81,7 +81,8 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
             mono: false,
             halo: false,
         };
-        let name = line(lane.header.top + 18, &lane.label, name_size(&lane.header), true);
+        let (size, strong) = name_face(&lane.header);
+        let name = line(lane.header.top + 18, &lane.label, size, strong);
         drawn.push(text(&name, Ink::Role(Role::Ink)));
         if let Some(at) = at {
             let saying = line(lane.header.top + 35, lane.saying(at), SIZE, false);

@@ -69,7 +69,47 @@ pub(super) fn single(text: &str) -> Face {
     Face::Blocks(vec![vec![Line { text: text.into(), strong: false }]])
 }
 
+/// Words broken into lines of at most this width, as far as their spaces allow.
+fn wrapped(lines: &[Line], most: i32) -> Vec<Line> {
+    let mut out: Vec<Line> = Vec::new();
+    for line in lines {
+        let mut begun = false;
+        for word in line.text.split(' ') {
+            let last = out.last_mut().filter(|_| begun);
+            let longer = last.as_ref().map(|l| format!("{} {word}", l.text));
+            // A number keeps its unit, and a sign stays with what it follows.
+            let clings = word.len() <= 2 && !word.starts_with(|c: char| c.is_ascii_digit());
+            match (last, longer) {
+                (Some(last), Some(longer))
+                    if clings || width(&longer, SIZE, line.strong, false) <= most =>
+                {
+                    last.text = longer;
+                }
+                _ => out.push(Line { text: word.into(), strong: line.strong }),
+            }
+            begun = true;
+        }
+    }
+    out
+}
+
 impl Face {
+    /// The same with one more form, the last resort: its first words in lines of at most this width.
+    pub fn or_wrapped(self, most: i32) -> Face {
+        match self {
+            Face::Blocks(mut forms) if forms.len() < FORMS => {
+                forms.extend(forms.first().map(|lines| wrapped(lines, most)));
+                Face::Blocks(forms)
+            }
+            other => other,
+        }
+    }
+
+    /// How many forms it has.
+    pub fn forms(&self) -> usize {
+        self.count()
+    }
+
     /// The size of one of its blocks.
     pub fn size(&self, block: usize) -> (i32, i32) {
         match self {
@@ -90,11 +130,14 @@ impl Face {
     }
 }
 
+/// The most forms of a label.
+const FORMS: usize = 3;
+
 /// How far beside a height a label may stand, the nearest first.
 const OFFSETS: [i32; 11] = [0, 8, -8, 14, -14, 20, -20, 28, -28, 38, -38];
 
 /// The sizes of a label's forms; it has at most three.
-type Sizes = [Option<(i32, i32)>; 3];
+type Sizes = [Option<(i32, i32)>; FORMS];
 
 /// A place with its middle at this height, to the right of `x` or to the left.
 fn at_side(size: (i32, i32), block: usize, x: i32, y: i32, anchor: Anchor) -> Place {
@@ -127,7 +170,16 @@ fn beside(
     let full = [first, second, None];
     let lower = (at.y + 16..down).step_by(14).take(24);
     let lower = lower.flat_map(move |y| forms(full, at.x + right, y, Anchor::Start));
-    near(full).chain(lower).chain(near([None, None, third]))
+    // Above and under the sign there is more room than beside it, up to the lifeline.
+    let under = sizes.into_iter().enumerate().filter_map(|(i, size)| Some((i, size?)));
+    let under = under.flat_map(move |(i, size)| {
+        let (clear, half) = (right - 3, size.1 / 2);
+        let heights = [at.y + clear + half, at.y - clear - half];
+        let sides = [(at.x + 5, Anchor::Start), (at.x - 5, Anchor::End)];
+        let both = move |y| sides.map(|(x, anchor)| at_side(size, i, x, y, anchor));
+        heights.into_iter().flat_map(both)
+    });
+    near(full).chain(lower).chain(under).chain(near([None, None, third]))
 }
 
 /// Places above and below a line, in each of these free stretches, the preferred stretch first.

@@ -3,7 +3,7 @@
 use super::picture::{Area, Lane, Saying};
 use super::signs::seen;
 use super::story::Story;
-use super::text::{SIZE, fit, width};
+use super::text::{SIZE, fit, width as width_of};
 use super::words::{short, value};
 use crate::judge::{Ask, Grant, Testimony, Token};
 use crate::run::{NodeKind, Run};
@@ -22,14 +22,14 @@ const RIGHT: i32 = 112;
 /// The least distance between two lanes where nothing presses.
 const NEAREST: i32 = 104;
 /// The same two on the narrowest page.
-const TIGHT_RIGHT: i32 = 42;
+const TIGHT_RIGHT: i32 = 48;
 const TIGHTEST: i32 = 70;
-/// A header narrower than this has its name in smaller letters.
+/// A header narrower than this has its name in smaller and lighter letters.
 const SMALL_HEADER: i32 = 84;
 
-/// The size of a lane's name in a header.
-pub(super) fn name_size(header: &Area) -> i32 {
-    if header.right - header.left < SMALL_HEADER { NAME - 2 } else { NAME }
+/// The size of a lane's name in a header, and whether it is strong.
+pub(super) fn name_face(header: &Area) -> (i32, bool) {
+    if header.right - header.left < SMALL_HEADER { (SIZE, false) } else { (NAME, true) }
 }
 
 /// How far the marks of a lane reach to the left of its lifeline.
@@ -59,7 +59,7 @@ pub(super) fn lanes(
     }
     let most = columns.iter().copied().max().unwrap_or(0);
     let first =
-        axis + if tight { 6 } else { 16 } + BARS + COLUMN * columns.first().copied().unwrap_or(0);
+        axis + if tight { 12 } else { 16 } + BARS + COLUMN * columns.first().copied().unwrap_or(0);
     let gaps = (names.nodes.len() as i32 - 1).max(1);
     let roomy = first + RIGHT + gaps * (NEAREST + COLUMN * most);
     let short = if tight { (roomy - width).max(0) } else { 0 };
@@ -77,9 +77,18 @@ pub(super) fn lanes(
         let most = 2 * half - if spacing < NEAREST { 0 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
         for saying in &mut sayings {
+            // Where a value and its name have little room, the sign between them goes first.
+            if width_of(&saying.text, SIZE, false, false) > most {
+                saying.text = saying.text.replace(" = ", " ");
+            }
+            let rest = saying.text.split_once(' ').map(|(_, rest)| rest.to_string());
+            if let Some(rest) = rest.filter(|_| width_of(&saying.text, SIZE, false, false) > most) {
+                saying.text = rest;
+            }
             saying.text = fit(&saying.text, most, SIZE, false);
         }
-        let label = fit(&node.label, most, name_size(&header), true);
+        let (size, strong) = name_face(&header);
+        let label = fit(&node.label, most, size, strong);
         Lane { node: proc, kind: node.kind, x, header, label, sayings }
     });
     (lanes.collect(), width)
@@ -87,7 +96,7 @@ pub(super) fn lanes(
 
 /// How wide the axis is: as wide as the longest moment that it shows.
 pub(super) fn axis(run: &Run) -> i32 {
-    width(&tick(Micros(run.end.0 / 100_000 * 100_000 + 100_000)), SIZE, false, true).max(40) + 14
+    width_of(&tick(Micros(run.end.0 / 100_000 * 100_000 + 100_000)), SIZE, false, true).max(40) + 14
 }
 
 /// A moment on the axis: `3 s`, `3.5 s`.

@@ -17,6 +17,8 @@ use crate::sim::{EventId, Micros, MsgId, ProcId, sort, sort_by_key};
 const ROUNDS: usize = 4;
 /// On a page narrower than this, lanes move together so that all of them are in sight.
 const NARROW: i32 = 560;
+/// How wide a line of words is at most, where words have to be broken.
+const SHORT_LINE: i32 = 60;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 
@@ -54,6 +56,8 @@ pub(super) struct Composer<'r> {
     pub(super) slow: Micros,
     /// The left edge of all that is not the axis.
     left: i32,
+    /// The lanes have moved together: words are broken into short lines where they do not fit.
+    tight: bool,
 }
 
 impl<'r> Composer<'r> {
@@ -107,7 +111,7 @@ impl<'r> Composer<'r> {
         let settings = &run.compiled.settings;
         let slow = settings.span("link.delay").plus(settings.span("link.jitter"));
         let slow = slow.plus(Micros::from_millis(500));
-        Composer { run, story, picture, board, marks, wants, bands, reaches, slow, left }
+        Composer { run, story, picture, board, marks, wants, bands, reaches, slow, left, tight }
     }
 
     pub(super) fn y(&self, at: Micros) -> i32 {
@@ -189,12 +193,18 @@ impl<'r> Composer<'r> {
         let first = format!("{} believers", clients.len());
         let second = format!("for {}", narrate::span(to.since(from)));
         let line = |text: &str, strong| Line { text: text.into(), strong };
+        let lasts = narrate::span(to.since(from));
         let face = Face::Blocks(vec![
             vec![line(&first, true), line(&second, false)],
             vec![line(&format!("{first} {second}"), true)],
+            vec![
+                line(&clients.len().to_string(), true),
+                line("believe", true),
+                line(&lasts, false),
+            ],
         ]);
         let mut places = Vec::new();
-        for block in 0..2 {
+        for block in 0..face.forms() {
             let (wide, high) = face.size(block);
             let middle = (band.top + band.bottom - high) / 2;
             let reach = (band.bottom - band.top) / 2;
@@ -251,9 +261,21 @@ impl<'r> Composer<'r> {
             let (top, bottom) = (self.y(wait.from), self.y(to));
             let area = Area { left: x - BARS, top, right: x - 7, bottom };
             self.push(wait.event, Role::Muted, wait.from, Some(wait.to), Shape::Waiting { area });
-            self.board.block(area);
+            if self.tight {
+                // A dotted outline bears words across it, where there is no other room for them.
+                for x in [area.left, area.right] {
+                    self.board.draw(Point { x, y: top }, Point { x, y: bottom });
+                }
+            } else {
+                self.board.block(area);
+            }
             self.beside(wait, wait.from, "waiting", 12, 4);
         }
+    }
+
+    /// A label's face, which may be broken into short lines where lanes have moved together.
+    fn face(&self, face: Face) -> Face {
+        if self.tight { face.or_wrapped(SHORT_LINE) } else { face }
     }
 
     fn span(&mut self, bar: &Bar, role: Role, shape: Shape, area: Area) {
@@ -266,7 +288,7 @@ impl<'r> Composer<'r> {
         let (top, down) = (self.y(stretch.from), self.y(stretch.to));
         let at = Point { x: self.x(stretch.node), y: top + 2 };
         let left = self.reach(stretch.node) + 2;
-        let (event, role, face) = (stretch.event, Role::Muted, single(words));
+        let (event, role, face) = (stretch.event, Role::Muted, self.face(single(words)));
         let spots = Spots::Beside { at, right, left, down };
         self.wants.push(Want { event, role, from, face, spots, turn, y: top, needed: true });
     }
@@ -315,10 +337,11 @@ impl<'r> Composer<'r> {
         };
         lines.extend(tell(fold.refused, "refused try", "refused tries"));
         lines.extend(tell(fold.renewed, "renewal", "renewals"));
-        let face = blocks(&[lines], false);
-        let (wide, high) = face.size(0);
+        let face = self.face(blocks(&[lines], false));
         let mut places = Vec::new();
-        for off in [0, 10, -10, 18, -18] {
+        let offsets = [0, 10, -10, 18, -18];
+        for (block, off) in (0..face.forms()).flat_map(|b| offsets.map(|off| (b, off))) {
+            let (wide, high) = face.size(block);
             let pairs = self.picture.lanes.windows(2).zip(&self.reaches[1..]);
             for (pair, reach) in pairs.rev() {
                 let (from, to) = (pair[0].x + 14, pair[1].x - reach.max(&14));
@@ -326,7 +349,7 @@ impl<'r> Composer<'r> {
                 let top = y + off - high / 2;
                 let area = Area { left, top, right: left + wide, bottom: top + high };
                 if left >= from {
-                    places.push(Place { area, anchor: Anchor::Middle, block: 0 });
+                    places.push(Place { area, anchor: Anchor::Middle, block });
                 }
             }
         }
@@ -354,7 +377,7 @@ impl<'r> Composer<'r> {
             if sign.words.is_empty() {
                 continue;
             }
-            let face = blocks(&sign.words, sign.strong);
+            let face = self.face(blocks(&sign.words, sign.strong));
             let left = self.reach(sign.node).max(reach + 6);
             let (right, left) = (reach.max(6) + 6, left + 2);
             let spots = Spots::Beside { at, right, left, down: 0 };
