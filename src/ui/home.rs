@@ -138,8 +138,9 @@ pub fn Header(props: &HeaderProps) -> Html {
                 <button type="button" class="quietly" aria-haspopup="dialog" onclick={open(Opened::Settings)}>
                     { strings::SETTINGS }
                 </button>
-                <button type="button" class="quietly" aria-haspopup="dialog" aria-label={strings::HELP} title={strings::HELP}
-                    onclick={open(Opened::Help)}>{ "?" }</button>
+                <button type="button" class="quietly" aria-haspopup="dialog" onclick={open(Opened::Help)}>
+                    { strings::HELP_WORD }
+                </button>
             </header>
             { match *opened {
                 Opened::Nothing => html! {},

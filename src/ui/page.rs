@@ -133,7 +133,7 @@ fn head(to: &UseReducerDispatcher<Model>, on_take: Callback<MouseEvent>) -> Html
     let more = html! {
         <>
             <button type="button" class="quietly" aria-haspopup="dialog" onclick={on_take}>{ strings::TAKE }</button>
-            <button type="button" class="quietly" onclick={present}>{ strings::PRESENT }</button>
+            <button type="button" class="quietly to-wall" onclick={present}>{ strings::PRESENT }</button>
         </>
     };
     part::<Header>("header", HeaderProps { more, on_change })

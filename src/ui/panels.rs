@@ -61,9 +61,9 @@ pub fn knowledge(props: &Props) -> Html {
     html! {
         <section class="panel shrinks" aria-labelledby="knows-title">
             <h2 id="knows-title">{ strings::KNOWS }</h2>
-            <div class="scrolls" id="knows" tabindex="0" role="group" aria-labelledby="knows-title">
+            <section class="scrolls" id="knows" tabindex="0" aria-label={strings::KNOWS_TABLE}>
                 <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
-            </div>
+            </section>
         </section>
     }
 }
@@ -120,7 +120,7 @@ pub fn program(props: &Props) -> Html {
             </div>
             if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
             <p class="doing">{ doing.map_or(strings::NO_PROGRAM, |d| &d.1) }</p>
-            <div class="programs scrolls" id="program" tabindex="0" role="group" aria-label={strings::program_of(&label)}>{ for lists }</div>
+            <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ for lists }</section>
         </section>
     }
 }
@@ -185,9 +185,9 @@ pub fn Log(props: &Props) -> Html {
             </div>
             <p class="stands">{ now }</p>
             if first > 0 { { turn(*back + 1, strings::EARLIER) } }
-            <div class="log-scroll" id="log" tabindex="0" role="group" aria-labelledby="log-title">
+            <section class="log-scroll" id="log" tabindex="0" aria-label={strings::EVENTS}>
                 <div class="entries">{ for groups }</div>
-            </div>
+            </section>
             if last < past { { turn(back.saturating_sub(1), strings::LATER) } }
         </section>
     }

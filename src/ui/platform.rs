@@ -145,7 +145,7 @@ pub fn wall() -> i32 {
     };
     let (width, height) =
         window().map_or((0, 0), |w| (side(w.inner_width()), side(w.inner_height())));
-    (width * 256 / 1280).min(height * 256 / 720).max(168)
+    (width * 234 / 1280).min(height * 234 / 720).max(168)
 }
 
 /// Marks the words on a wall as too long where they do not fit.

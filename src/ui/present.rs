@@ -16,6 +16,8 @@ use crate::lesson::Predict;
 const BACK: &str = "M14 4 6 10l8 6z";
 const ON: &str = "M6 4l8 6-8 6z";
 const LEAVE: &str = "M5 5l10 10M15 5 5 15";
+const FEWER: &str = "M4 10h12";
+const MORE: &str = "M4 10h12M10 4v12";
 
 /// The page as a class sees it.
 pub fn view(controls: &transport::Props) -> Html {
@@ -38,15 +40,12 @@ pub fn view(controls: &transport::Props) -> Html {
         <>
             <main class="wall" id="lesson" tabindex="-1">
                 { body }
-                <footer class="foot">
-                    { transport::verdict(state) }
+                <div class="corner">
                     <p class="count">{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</p>
-                    <div class="buttons">
-                        { act(strings::PREVIOUS, BACK, Action::Turn(false)) }
-                        { act(strings::NEXT, ON, Action::Turn(true)) }
-                        { act(strings::LEAVE, LEAVE, Action::Leave) }
-                    </div>
-                </footer>
+                    { act(strings::PREVIOUS, BACK, Action::Turn(false)) }
+                    { act(strings::NEXT, ON, Action::Turn(true)) }
+                    { act(strings::LEAVE, LEAVE, Action::Leave) }
+                </div>
             </main>
             if state.blank { <div class="blank" onclick={lit}></div> }
         </>
@@ -84,6 +83,7 @@ fn lesson(controls: &transport::Props) -> Html {
                 { outcome(state) }
             </section>
             { stage }
+            { transport::verdict(state) }
         </>
     }
 }
@@ -159,22 +159,22 @@ fn field(
         let number = field.and_then(|f| f.value().parse().ok()).unwrap_or(0);
         sender.dispatch(Action::Count(Count::Set(answer, number)));
     });
-    let add = |word: &'static str, number: u32| {
+    let add = |word: &'static str, path: &'static str, number: u32| {
         let to = to.clone();
         let onclick = Callback::from(move |_: MouseEvent| {
             to.dispatch(Action::Count(Count::Set(answer, number)));
         });
         let name = format!("{word} {label}");
-        html! { <button type="button" class="plain" aria-label={name} {onclick}>{ word }</button> }
+        html! { <button type="button" class="plain" aria-label={name} {onclick}>{ icon(path) }</button> }
     };
     if !open {
         return html! { <span class="was" aria-label={label}>{ hands }</span> };
     }
     html! {
         <span class="hands">
-            { add("−", hands.saturating_sub(1)) }
+            { add(strings::FEWER, FEWER, hands.saturating_sub(1)) }
             <input type="number" min="0" aria-label={label.clone()} value={hands.to_string()} {oninput} />
-            { add("+", hands + 1) }
+            { add(strings::MORE, MORE, hands + 1) }
         </span>
     }
 }

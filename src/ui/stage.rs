@@ -70,8 +70,8 @@ pub fn Stage(props: &Props) -> Html {
     let shown = |length: i32| length * scale / 100;
     let box_style = format!("width:{}px", shown(size.0));
     html! {
-        <section class="stage" aria-label={strings::NO_DIAGRAM_NAME} data-run-hash={hash} data-step={step.to_string()}>
-            <div class="stage-scroll" id="stage" ref={parts.scroll.clone()} tabindex="0" role="group"
+        <div class="stage" data-run-hash={hash} data-step={step.to_string()}>
+            <section class="stage-scroll" id="stage" ref={parts.scroll.clone()} tabindex="0"
                 aria-label={strings::NO_DIAGRAM_NAME} {onscroll}>
                 <div class="stage-head" style={box_style.clone()}>
                     { headers }
@@ -87,8 +87,8 @@ pub fn Stage(props: &Props) -> Html {
                     { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom }) }
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
-            </div>
-        </section>
+            </section>
+        </div>
     }
 }
 

@@ -23,6 +23,7 @@ pub const NO_LESSONS: &str = "The list of lessons is empty.";
 pub const NO_VARIANT: &str = "the lesson has no variant to run";
 pub const THEME: &str = "Colours";
 pub const HELP: &str = "Keys and help";
+pub const HELP_WORD: &str = "Help";
 pub const CLOSE: &str = "Close";
 pub const NO_DIAGRAM_NAME: &str = "Space-time diagram";
 
@@ -137,6 +138,10 @@ pub const NOT_COPIED: &str =
     "The browser did not allow copying. Select the text and copy it with the keyboard:";
 
 pub const PRESENT: &str = "Present";
+pub const MORE: &str = "One more of the";
+pub const FEWER: &str = "One fewer of the";
+pub const KNOWS_TABLE: &str = "What each one knows, as a table";
+pub const EVENTS: &str = "Event by event";
 pub const LEAVE: &str = "Leave the projector";
 pub const VOTE: &str = "Vote by show of hands. Count, then discuss with your neighbour.";
 pub const VOTE_AGAIN: &str = "Now vote again.";

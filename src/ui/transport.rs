@@ -60,7 +60,10 @@ pub fn transport(props: &Props) -> Html {
     let scrubber = part::<Scrubber>("scrubber", scrubber);
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            if !(props.narrow && props.low) { { verdict(state) } }
+            // Where there is little room, the caption already says what happened.
+            if !props.narrow || (!props.low && (state.decided() || state.head.event.is_none())) {
+                { verdict(state) }
+            }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
