@@ -307,20 +307,19 @@ pub fn Take(props: &TakeProps) -> Html {
 }
 
 /// The keys, and how to read the picture.
-pub fn help(letters: bool, on_close: Callback<()>) -> Html {
+pub fn help(letters: bool, change: &Change, on_close: Callback<()>) -> Html {
     let list = |pairs: &'static [(&'static str, &'static str)]| {
         let items = pairs.iter().map(|(what, words)| {
             html! { <div key={*what}><dt>{ *what }</dt><dd>{ *words }</dd></div> }
         });
         html! { <dl class="pairs">{ for items }</dl> }
     };
-    let note = if letters { strings::LETTERS_ON } else { strings::LETTERS_OFF };
     let body = html! {
         <>
             <p>{ strings::KEYS_NOTE }</p>
             { list(strings::KEYS) }
             <h3>{ strings::LETTERS }</h3>
-            <p>{ note }</p>
+            { switch(change, strings::LETTERS_WORK, "letters", letters) }
             { list(strings::LETTER_KEYS) }
             <h3>{ strings::PRESENT_KEYS_TITLE }</h3>
             { list(strings::PRESENT_KEYS) }
@@ -331,12 +330,21 @@ pub fn help(letters: bool, on_close: Callback<()>) -> Html {
     dialog(strings::HELP.into(), "help", on_close, body)
 }
 
-/// What the reader wants of the page. `change` takes the key and the word of one setting.
-pub fn settings(
-    now: Settings,
-    change: &Callback<(&'static str, String)>,
-    on_close: Callback<()>,
-) -> Html {
+/// What changes one setting: its key and its word.
+pub type Change = Callback<(&'static str, String)>;
+
+fn switch(change: &Change, label: &'static str, key: &'static str, on: bool) -> Html {
+    let onclick = change.reform(move |_: MouseEvent| (key, (!on).word().to_string()));
+    html! {
+        <button type="button" role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
+            <span>{ label }</span>
+            <span class="knob" aria-hidden="true"></span>
+        </button>
+    }
+}
+
+/// What the reader wants of the page.
+pub fn settings(now: Settings, change: &Change, on_close: Callback<()>) -> Html {
     let row = |label, key: &'static str, words: &[(&str, &str)], value: &str| {
         let on_choice = change.reform(move |word: String| (key, word));
         let options: Vec<_> = words.iter().map(|w| (w.0.to_string(), w.1.to_string())).collect();
@@ -344,22 +352,13 @@ pub fn settings(
         let class = "setting";
         part::<Choice>(key, props!(ChoiceProps { class, label, options, value, on_choice }))
     };
-    let switch = |label: &'static str, key: &'static str, on: bool| {
-        let onclick = change.reform(move |_: MouseEvent| (key, (!on).word().to_string()));
-        html! {
-            <button type="button" role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
-                <span>{ label }</span>
-                <span class="knob" aria-hidden="true"></span>
-            </button>
-        }
-    };
     let body = html! {
         <>
             { row(strings::THEME, "theme", strings::THEMES, now.theme.word()) }
             { row(strings::MOTION, "motion", strings::MOTIONS, now.motion.word()) }
             { row(strings::TELLING, "telling", strings::TELLINGS, now.telling.word()) }
-            { switch(strings::LETTERS, "letters", now.letters) }
-            { switch(strings::STOP_AT_BEATS, "stops", now.stops) }
+            { switch(change, strings::LETTERS, "letters", now.letters) }
+            { switch(change, strings::STOP_AT_BEATS, "stops", now.stops) }
             <p role="status" class="quiet">if platform::forgets() { { strings::FORGETS } }</p>
         </>
     };

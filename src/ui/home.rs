@@ -144,7 +144,7 @@ pub fn Header(props: &HeaderProps) -> Html {
             </header>
             { match *opened {
                 Opened::Nothing => html! {},
-                Opened::Help => help(now.letters, on_close),
+                Opened::Help => help(now.letters, &change, on_close),
                 Opened::Settings => settings(now, &change, on_close),
             } }
         </>

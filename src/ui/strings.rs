@@ -160,8 +160,7 @@ pub const TELLINGS: &[(&str, &str)] =
     &[("off", "Nothing"), ("decisions", "Decisions"), ("events", "Every event")];
 pub const FORGETS: &str = "This browser keeps nothing: settings last until you close the page.";
 pub const LETTERS: &str = "Single-letter keys";
-pub const LETTERS_ON: &str = "They can be switched off in the settings.";
-pub const LETTERS_OFF: &str = "They are switched off in the settings.";
+pub const LETTERS_WORK: &str = "These keys work";
 
 pub const GO: &str = "Go to a step";
 pub const GO_BUTTON: &str = "Go";

@@ -126,6 +126,15 @@ test("single-letter keys are found, switched off, and stay off", page(async ({ o
   await nothing();
   await press(tab, "ArrowRight");
   assert.equal(await step(tab), 1, "keys without a letter go on working");
+
+  // The help has the same switch beside the list of these keys.
+  await button(tab, "Help").click();
+  const work = dialog(tab).getByRole("switch", { name: "These keys work" });
+  assert.equal(await work.getAttribute("aria-checked"), "false");
+  await work.click();
+  await tab.keyboard.press("Escape");
+  await press(tab, "g");
+  await dialog(tab).getByRole("spinbutton").waitFor();
 }));
 
 test("keys outside the lesson's region do nothing there, and arrows scroll", page(async ({ open }) => {
