@@ -24,6 +24,8 @@ const NEAREST: i32 = 104;
 /// The same two on the narrowest page.
 const TIGHT_RIGHT: i32 = 48;
 const TIGHTEST: i32 = 70;
+/// A header of this width holds its name in full; beyond it, headers move apart first.
+const FULL_HEADER: i32 = 100;
 /// A header narrower than this has its name in smaller and lighter letters.
 const SMALL_HEADER: i32 = 84;
 
@@ -67,7 +69,7 @@ pub(super) fn lanes(
     let nearest = if tight { TIGHTEST } else { NEAREST };
     let width = width.max(first + right + gaps * (nearest + COLUMN * most));
     let spacing = (width - first - right) / gaps;
-    let between = if spacing < NEAREST { 3 } else { 20 };
+    let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;
     let sayings = Sayings::of(run);
     let lanes = names.nodes.iter().enumerate().map(|(index, node)| {

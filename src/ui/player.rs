@@ -246,8 +246,10 @@ impl Player {
         let y = y_at(picture, inner.at);
         let top = f64::from(scroll.scroll_top()) / inner.scale;
         let above = f64::from(picture.header_height) + 24.0;
-        let wanted = if y > top + height * 0.72 {
-            y - height * if jumped { 0.6 } else { 0.72 }
+        // On a wall there is no room to spare for what has not happened yet.
+        let (lowest, after_jump) = if inner.scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
+        let wanted = if y > top + height * lowest {
+            y - height * if jumped { after_jump } else { lowest }
         } else if y < top + above {
             y - above
         } else {

@@ -83,7 +83,7 @@ fn lesson(controls: &transport::Props) -> Html {
                 { outcome(state) }
             </section>
             { stage }
-            { transport::verdict(state) }
+            if state.decided() { { transport::verdict(state) } }
         </>
     }
 }

@@ -217,9 +217,15 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
-    where: ".words *, .side *, .tabpanel *, .tablist *",
+    where: ".words *, .side *, .tabpanel *, .tablist *, #transport *",
     key: "elmPartiallyObscuring",
-    why: "The same, seen from the other side.",
+    why: "The same, seen from the other side; and the bar that sticks to the bottom of a phone.",
+  },
+  {
+    rule: "color-contrast",
+    where: ".changed",
+    key: "nonBmp",
+    why: "A sign, in the colour of the words around it; the word for it stands beside it.",
   },
   {
     rule: "color-contrast",
