@@ -61,7 +61,6 @@ pub fn LessonPage(props: &Props) -> Html {
     let nodes = (*nodes).clone();
     let open = use_state_eq(|| None::<Open>);
     let narrow = use_media("(max-width: 71.24rem)");
-    let low = use_media("(max-height: 30rem)");
 
     let player = {
         let (nodes, to) = (nodes.clone(), to.clone());
@@ -104,7 +103,6 @@ pub fn LessonPage(props: &Props) -> Html {
         to: to.clone(),
         nodes: nodes.clone(),
         narrow,
-        low,
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
     let class = if state.present { "lesson present" } else { "page lesson" };
@@ -166,7 +164,7 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
     use_effect_with((state.present, state.vote), move |(_, vote)| {
         platform::focus_soon(if vote.is_some() { "vote-title" } else { "lesson" });
     });
-    let event = (state.present, state.head.event, state.show.picture.width);
+    let event = (state.present, state.vote, state.head.event, state.show.picture.width);
     use_effect_with(event, |event| {
         if event.0 {
             platform::fit("fits");
@@ -244,7 +242,7 @@ fn body(
                 <div class="tools">{ transport::tools(controls) }</div>
                 { stage }
                 { transport::transport(controls) }
-                if controls.low { { transport::verdict(state) } }
+                { transport::verdict(state) }
                 { tabs(&beside, tab) }
             </main>
         };

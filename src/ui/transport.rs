@@ -35,8 +35,6 @@ pub struct Props {
     pub to: UseReducerDispatcher<Model>,
     pub nodes: Nodes,
     pub narrow: bool,
-    /// The screen is so low that the transport stands still below everything.
-    pub low: bool,
     pub on_break: Callback<MouseEvent>,
 }
 
@@ -60,10 +58,7 @@ pub fn transport(props: &Props) -> Html {
     let scrubber = part::<Scrubber>("scrubber", scrubber);
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            // Where there is little room, the caption already says what happened.
-            if !props.narrow || (!props.low && (state.decided() || state.head.event.is_none())) {
-                { verdict(state) }
-            }
+            if !props.narrow { { verdict(state) } }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }

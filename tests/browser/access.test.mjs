@@ -194,8 +194,22 @@ test("the text can be spaced out without losing any", page(async ({ open }) => {
     document.adoptedStyleSheets = [sheet];
   });
   const cut = await tab.evaluate(() => [...document.querySelectorAll("button, h1, h2, p, .verdict")]
-    .filter((e) => e.checkVisibility() && !e.closest(".aloud, svg") && !e.matches(".aloud"))
+    .filter((e) => e.checkVisibility() && !e.closest(".aloud, .side .stands, svg"))
     .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow === "hidden")
     .map((e) => e.outerHTML.slice(0, 100)));
   assert.deepEqual(cut, []);
+}));
+
+test("without the program each lesson can still be read, in a page that needs nothing", page(async ({ open }) => {
+  const shell = await open("", { started: false, javaScriptEnabled: false });
+  const links = shell.locator(".shell a");
+  assert.equal(await links.count(), LESSONS.length);
+  for (const href of await links.evaluateAll((all) => all.map((a) => a.href))) {
+    const tab = await open("", { started: false });
+    await tab.goto(href);
+    assert.equal(await tab.getByRole("heading", { level: 1 }).count(), 1);
+    assert.ok((await tab.locator("svg").count()) > 2, "with its pictures");
+    assert.ok((await sideways(tab)) <= 0);
+    await accessible(tab);
+  }
 }));

@@ -223,6 +223,12 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
+    where: ".handout code",
+    key: "bgOverlap",
+    why: "Code in a line of text that breaks into two boxes; its colours are those of the text.",
+  },
+  {
+    rule: "color-contrast",
     where: ".changed",
     key: "nonBmp",
     why: "A sign, in the colour of the words around it; the word for it stands beside it.",
