@@ -288,6 +288,7 @@ pub fn Take(props: &TakeProps) -> Html {
         });
         html! { <button type="button" class="plain" {onclick}>{ word }</button> }
     };
+    let print = Callback::from(|_: MouseEvent| platform::print());
     let body = html! {
         <>
             <div class="acts column">
@@ -296,7 +297,9 @@ pub fn Take(props: &TakeProps) -> Html {
                 { save(strings::SAVE_SVG, "svg", "image/svg+xml", |s| diagram::svg(&s.show.run, &s.show.picture)) }
                 { save(strings::SAVE_JSON, "json", "application/json", |s| format!("{:#}\n", narrate::json(&s.show.run))) }
                 { save(strings::SAVE_MARKDOWN, "md", "text/markdown", |s| narrate::markdown(&s.show.run)) }
+                <button type="button" class="plain" onclick={print}>{ strings::PRINT }</button>
             </div>
+            <p><a href={format!("lessons/{}-teacher.html", state.lesson.id)}>{ strings::TEACHER }</a></p>
             <p role="status" class="quiet">{ &*told }</p>
             if let Some(text) = &*left {
                 <textarea readonly=true rows="6" aria-label={strings::TAKE} value={text.clone()} />

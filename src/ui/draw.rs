@@ -35,6 +35,9 @@ impl<T> Deref for Same<T> {
 
 /// An element of a picture as a node of the page.
 pub fn node(element: &Element) -> VNode {
+    if element.tag.is_empty() {
+        return VText::new(element.text.clone()).into();
+    }
     let mut tag = VTag::new(element.tag);
     for (name, value) in &element.attributes {
         tag.add_attribute(name, value.clone());

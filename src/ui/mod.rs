@@ -34,6 +34,8 @@ mod page;
 #[cfg(target_arch = "wasm32")]
 mod panels;
 #[cfg(target_arch = "wasm32")]
+mod paper;
+#[cfg(target_arch = "wasm32")]
 mod part;
 #[cfg(target_arch = "wasm32")]
 mod platform;

@@ -16,6 +16,7 @@ use super::draw::Same;
 use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
 use super::panels::{self, Log};
+use super::paper::{paper, use_printing};
 use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
@@ -106,8 +107,15 @@ pub fn LessonPage(props: &Props) -> Html {
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
     let class = if state.present { "lesson present" } else { "page lesson" };
+    // First of all, so that its pictures refer to its own patterns: what is not shown has none.
+    let paper = if use_printing() {
+        paper(&state)
+    } else {
+        html! {}
+    };
     html! {
         <div {class}>
+            { paper }
             if state.present {
                 { present::view(&controls) }
             } else {

@@ -252,6 +252,13 @@ impl Drop for Listener {
     }
 }
 
+/// Opens the browser's own dialog for printing.
+pub fn print() {
+    if let Some(window) = window() {
+        let _ = window.print();
+    }
+}
+
 /// Whether a media query matches, now and after every change.
 #[hook]
 pub fn use_media(query: &'static str) -> bool {

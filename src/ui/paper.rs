@@ -1,0 +1,45 @@
+//! The run on screen as a hand-out. It is drawn only while the browser prints, so that the page holds
+//! no node of it otherwise.
+
+use yew::{Html, hook, use_effect_with, use_state_eq};
+
+use super::draw::node;
+use super::platform::{self, Listener, use_media};
+use super::state::{State, own_edits};
+use super::strings;
+use crate::diagram::{Layout, layout};
+use crate::sheet::{self, Scene};
+use crate::sim::EventId;
+
+/// Whether the page is being printed. Some browsers say so by the media query, some by the event.
+#[hook]
+pub fn use_printing() -> bool {
+    let media = use_media("print");
+    let asked = use_state_eq(|| false);
+    let setter = asked.setter();
+    use_effect_with((), move |()| {
+        let listeners = platform::window().map(|window| {
+            [("beforeprint", true), ("afterprint", false)].map(|(name, now)| {
+                let setter = setter.clone();
+                Listener::new(&window, name, move |_| setter.set(now))
+            })
+        });
+        move || drop(listeners)
+    });
+    media || *asked
+}
+
+/// The hand-out: what is told of this run, and what is decided where it goes its own way.
+pub fn paper(state: &State) -> Html {
+    let (lesson, show) = (&state.lesson, &state.show);
+    let picture = layout(&show.run, &Layout { width: sheet::WIDTH, ..Layout::default() });
+    let event = |i: &usize| Some((*i, EventId(*show.beats.get(*i)?.as_ref().ok()?)));
+    let told: Vec<(usize, EventId)> = show.story.iter().filter_map(event).collect();
+    let leaves = show.leaves.map(|(event, _)| EventId(event));
+    let (frames, left) = sheet::story(lesson, &show.run, &told, leaves);
+    let written = own_edits(lesson, show.variant) == state.edits;
+    let variant = lesson.variants.get(show.variant).filter(|_| written);
+    let title = variant.map_or(strings::YOUR_OWN_RUN, |v| v.title.as_str());
+    let scene = Scene { title, run: &show.run, picture: &picture, frames, left };
+    node(&sheet::handout(lesson, &[scene], &state.written))
+}
