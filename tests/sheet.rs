@@ -95,7 +95,7 @@ fn handout(
     let run = Rc::new(Run::of(lesson.compile("base", &edits).expect("it compiles")));
     let picture = layout(&run, &Layout { width: WIDTH, ..Layout::default() });
     let (frames, left) = sheet::story(lesson, &run, told, leaves);
-    let scene = Scene { title: "Mine", run: &run, picture: &picture, frames, left };
+    let scene = Scene { title: "Mine".into(), run: &run, picture: &picture, frames, left };
     sheet::handout(lesson, &[scene], &[Some(run.clone())])
 }
 
@@ -203,7 +203,7 @@ fn the_page_of_questions_tells_no_answer() {
         let page = sheet::lesson_page(&lesson, &SHELL);
         let (_, after) = page.split_once("<h2>Questions</h2>").expect("there are questions");
         let (questions, answers) =
-            after.split_once("<section class=\"leaf answers\">").expect("and answers");
+            after.split_once("<section class=\"leaf decided\">").expect("and answers");
         let written = |text: &str| lockscope::diagram::escape(text);
         assert!(!questions.contains("The run:"), "{}", lesson.id);
         for question in &lesson.predictions {

@@ -11,13 +11,13 @@ use crate::lesson::Lesson;
 use crate::run::Run;
 
 /// The height of empty lifelines: they fill a page below its heading.
-const BLANK: i32 = 800;
+const BLANK: i32 = 680;
 
 /// A run that is told on the hand-out.
 #[derive(Clone, Debug)]
 pub struct Scene<'l> {
     /// What it is called.
-    pub title: &'l str,
+    pub title: String,
     /// The run.
     pub run: &'l Run,
     /// Its picture, [`super::WIDTH`] wide.
@@ -66,7 +66,7 @@ pub fn shown(prose: Prose<'_>, scene: &Scene<'_>) -> Element {
         "section",
         "scene",
         [
-            said("h2", "", words::the_run(scene.title)),
+            said("h2", "", &scene.title),
             tag("div", "done-to", [plain(words::DONE_TO), strip::edits(scene.run)]),
             strip::strip(prose, scene.run, scene.picture, &scene.frames),
         ],
@@ -102,6 +102,6 @@ pub fn to_draw(picture: &Picture) -> Element {
 pub fn to_answer(asked: &Asked<'_>) -> [Element; 2] {
     [
         tag("section", "leaf", [said("h2", "", words::QUESTIONS), asked.sheet()]),
-        tag("section", "leaf answers", [said("h2", "", words::ANSWERS), asked.answers()]),
+        tag("section", "leaf decided", [said("h2", "", words::ANSWERS), asked.answers()]),
     ]
 }

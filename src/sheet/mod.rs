@@ -24,3 +24,4 @@ pub use site::{Shell, lesson_page, list, teacher_page};
 pub use strip::{Frame, WIDTH, story};
 #[cfg(not(target_arch = "wasm32"))]
 pub use teacher::{address, teacher};
+pub use words::the_run as heading;

@@ -100,7 +100,7 @@ fn scenes<'l>(
         let told: Vec<(usize, EventId)> =
             beats.filter_map(|(i, b)| Some((i, anchor(run, &b.at.text).ok()?))).collect();
         let (frames, left) = story(lesson, run, &told, None);
-        let title = lesson.variants.get(place)?.title.as_str();
+        let title = words::the_run(&lesson.variants.get(place)?.title);
         Some(Scene { title, run, picture: pictures.get(place)?, frames, left })
     };
     names.iter().filter_map(scene).collect()

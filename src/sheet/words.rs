@@ -57,6 +57,7 @@ pub fn teacher_title(title: &str) -> String {
     format!("{TEACHER}: {title}")
 }
 
+/// What a run is called above its pictures.
 pub fn the_run(title: &str) -> String {
     format!("The run “{title}”")
 }

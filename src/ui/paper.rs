@@ -39,7 +39,7 @@ pub fn paper(state: &State) -> Html {
     let (frames, left) = sheet::story(lesson, &show.run, &told, leaves);
     let written = own_edits(lesson, show.variant) == state.edits;
     let variant = lesson.variants.get(show.variant).filter(|_| written);
-    let title = variant.map_or(strings::YOUR_OWN_RUN, |v| v.title.as_str());
+    let title = variant.map_or_else(|| strings::YOUR_OWN_RUN.into(), |v| sheet::heading(&v.title));
     let scene = Scene { title, run: &show.run, picture: &picture, frames, left };
     node(&sheet::handout(lesson, &[scene], &state.written))
 }
