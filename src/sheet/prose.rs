@@ -37,7 +37,7 @@ impl Prose<'_> {
             Block::Paragraph(line) => tag("p", "", self.inlines(line)),
             Block::List(items) => tag("ul", "", self.items(items)),
             Block::Steps(items) => tag("ol", "", self.items(items)),
-            Block::Code(text) => tag("pre", "", [said("code", "", text)]),
+            Block::Code(text) => tag("pre", "", [said("code", "", text)]).with("tabindex", 0),
             Block::Quote(inner) => tag("blockquote", "", self.blocks(inner)),
         }
     }

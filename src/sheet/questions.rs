@@ -46,7 +46,7 @@ impl<'l> Asked<'l> {
                     said("p", "question", &question.question),
                     tag("ul", "ticks", answers),
                     tag("p", "sure", [plain(words::SURE)]).holding(sure),
-                    tag("p", "why", [plain(words::WHY), tag("span", "rule", [])]),
+                    tag("p", "because", [plain(words::WHY), tag("span", "rule", [])]),
                 ])
                 .holding(lines(1))
         });

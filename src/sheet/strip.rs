@@ -81,7 +81,7 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
         let moment = format!("{} · {}", index + 1, narrate::moment(at));
         let caption = [said("p", "kicker", moment), said("h3", "", frame.title(run))];
         let caption = tag("figcaption", "prose", caption).holding(prose.blocks(frame.blocks()));
-        let figure = tag("figure", "frame", [caption, tag("div", "frame-picture", [image])]);
+        let figure = tag("figure", "frame", [caption, room(prose, image)]);
         let item = tag("li", "", [figure]);
         match frame.beat.filter(|_| prose.links) {
             Some(beat) => item.with("id", &beat.id),
@@ -89,6 +89,13 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
         }
     });
     tag("ol", "film", items)
+}
+
+/// On a narrow screen a picture scrolls in a box of its own, by keyboard too.
+fn room(prose: Prose<'_>, image: Element) -> Element {
+    let room = tag("div", "frame-picture", []);
+    let room = if prose.links { room.with("tabindex", 0) } else { room };
+    room.holding([image])
 }
 
 /// What has happened since the frame before, and a little of what led to it.
