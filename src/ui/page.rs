@@ -16,7 +16,7 @@ use super::draw::Same;
 use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
 use super::panels::{self, Log};
-use super::paper::{paper, use_printing};
+use super::paper::use_paper;
 use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
@@ -58,8 +58,7 @@ pub fn LessonPage(props: &Props) -> Html {
     let model = use_reducer(move || Model(first.0));
     let to = model.dispatcher();
     let state = Same(model.0.clone());
-    let nodes = use_memo((), |()| Nodes::default());
-    let nodes = (*nodes).clone();
+    let nodes = (*use_memo((), |()| Nodes::default())).clone();
     let open = use_state_eq(|| None::<Open>);
     let narrow = use_media("(max-width: 71.24rem)");
 
@@ -107,12 +106,7 @@ pub fn LessonPage(props: &Props) -> Html {
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
     let class = if state.present { "lesson present" } else { "page lesson" };
-    // First of all, so that its pictures refer to its own patterns: what is not shown has none.
-    let paper = if use_printing() {
-        paper(&state)
-    } else {
-        html! {}
-    };
+    let paper = use_paper(&state);
     html! {
         <div {class}>
             { paper }

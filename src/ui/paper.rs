@@ -1,7 +1,7 @@
 //! The run on screen as a hand-out. It is drawn only while the browser prints, so that the page holds
 //! no node of it otherwise.
 
-use yew::{Html, hook, use_effect_with, use_state_eq};
+use yew::{Html, hook, html, use_effect_with, use_state_eq};
 
 use super::draw::node;
 use super::platform::{self, Listener, use_media};
@@ -11,9 +11,12 @@ use crate::diagram::{Layout, layout};
 use crate::sheet::{self, Scene};
 use crate::sim::EventId;
 
-/// Whether the page is being printed. Some browsers say so by the media query, some by the event.
+/// The hand-out while the page is being printed. It stands before all else, so that its pictures refer
+/// to its own patterns: what is not shown has none.
+///
+/// Some browsers say by the media query that they print, some by the event.
 #[hook]
-pub fn use_printing() -> bool {
+pub fn use_paper(state: &State) -> Html {
     let media = use_media("print");
     let asked = use_state_eq(|| false);
     let setter = asked.setter();
@@ -26,11 +29,15 @@ pub fn use_printing() -> bool {
         });
         move || drop(listeners)
     });
-    media || *asked
+    if media || *asked {
+        paper(state)
+    } else {
+        html! {}
+    }
 }
 
 /// The hand-out: what is told of this run, and what is decided where it goes its own way.
-pub fn paper(state: &State) -> Html {
+fn paper(state: &State) -> Html {
     let (lesson, show) = (&state.lesson, &state.show);
     let picture = layout(&show.run, &Layout { width: sheet::WIDTH, ..Layout::default() });
     let event = |i: &usize| Some((*i, EventId(*show.beats.get(*i)?.as_ref().ok()?)));
