@@ -42,9 +42,15 @@ pub fn prediction(props: &Props) -> Html {
             </>
         },
     };
+    // While nothing is explained, no story stands above it.
+    let title = if state.looking().is_some() {
+        html! { <h1 id="predict-title" tabindex="-1">{ strings::LOOK }</h1> }
+    } else {
+        html! { <h2 id="predict-title" tabindex="-1">{ strings::PREDICT }</h2> }
+    };
     html! {
         <section class="card" id="predict" aria-labelledby="predict-title">
-            <h2 id="predict-title" tabindex="-1">{ strings::PREDICT }</h2>
+            { title }
             { body }
         </section>
     }
@@ -61,13 +67,13 @@ fn look(props: &Props, question: usize) -> Html {
         let onclick = Callback::from(move |_: MouseEvent| {
             to.dispatch(Action::Look(question, seen));
             // The buttons go away; the focus stays in the card.
-            platform::focus("predict-title");
+            platform::focus_soon("predict-title");
         });
         html! { <button type="button" class="plain" {onclick}>{ strings::what_was_seen(seen) }</button> }
     });
     html! {
-        <div role="group" aria-labelledby="look-title" class="look">
-            <p class="question" id="look-title">{ strings::LOOK }</p>
+        <div role="group" aria-label={strings::LOOK} class="look">
+            if props.state.looking().is_none() { <p class="question">{ strings::LOOK }</p> }
             { for buttons }
         </div>
     }

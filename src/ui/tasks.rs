@@ -86,7 +86,8 @@ pub fn task(props: &Props) -> Html {
             if !task.steps.is_empty() { <ol class="steps">{ for steps }</ol> }
             <p class="reached">{ sign(reached, word) }</p>
             { hint(task.hint.as_ref()) }
-            if state.shows_solution() {
+            if reached {
+            } else if state.shows_solution() {
                 <p class="note">{ strings::SOLUTION_SHOWN }</p>
             } else {
                 <p><button type="button" class="link" {onclick}>{ strings::SHOW_SOLUTION }</button></p>
@@ -126,7 +127,7 @@ pub fn yours(props: &Props) -> Html {
         let (to, level) = (props.to.clone(), Some(task.level));
         let onclick = Callback::from(move |_: MouseEvent| {
             to.dispatch(Action::Level(level));
-            platform::focus("task-title");
+            platform::focus_soon("task-title");
         });
         html! {
             <li>

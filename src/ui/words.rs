@@ -292,6 +292,10 @@ fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> 
             let sender = to.clone();
             let onclick = Callback::from(move |_: MouseEvent| {
                 action.iter().for_each(|action| sender.dispatch(action.clone()));
+                if matches!(action, Some(Action::Level(_))) {
+                    // These words go away; the focus moves on to what takes their place.
+                    super::platform::focus_soon("task-title");
+                }
             });
             let words = inlines(inner, state, to);
             html! { <button type="button" class="link" aria-pressed={pressed} {onclick}>{ words }</button> }
