@@ -182,11 +182,15 @@ fn what_is_done_to_a_run_is_said_in_twelve_words() {
     let (a, b, span) = (ProcId(0), ProcId(2), Micros::from_millis(12_345));
     let faults = [
         Fault::Pause(b, span),
-        Fault::PauseBeforeWrite(a, span),
+        Fault::PauseBefore(a, "write", span),
         Fault::Crash(b),
         Fault::Restart(b),
-        Fault::Cut(a, b, span),
-        Fault::Heal(a, b),
+        Fault::Cut(a, Some(b), span),
+        Fault::Cut(a, None, span),
+        Fault::CutOneWay(a, b, span),
+        Fault::Lose(a, b),
+        Fault::Delay(a, b, span),
+        Fault::Heal(a, Some(b)),
     ];
     let mut actions: Vec<Action> = faults.map(Action::Break).into();
     actions.extend([

@@ -1,11 +1,11 @@
 //! From a run to a picture.
 
 use super::board::{Board, Place};
-use super::height::{axis, knots};
+use super::height::{Frozen, axis, knots};
 use super::labels::{Face, Line, Spots, Want, blocks, place, single};
 use super::lanes::{self, BARS, COLUMN, HEADER, reach};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Lane, Layout, Mark, Picture, Point, Scale, Shape};
+use super::picture::{Anchor, Area, Knot, Lane, Layout, Mark, Picture, Point, Scale, Shape};
 use super::signs::{Sign, signs};
 use super::story::{Bar, Fold, Story, Stretch};
 use crate::judge::{Finding, IntervalKind};
@@ -24,11 +24,23 @@ const ROOM: i32 = 14;
 
 /// Lays a run out.
 pub fn layout(run: &Run, layout: &Layout) -> Picture {
+    laid_out(run, layout, None)
+}
+
+/// Lays a run out while a hand moves an edge of it: everything up to that moment stands where it
+/// stood, the edge lies where the map says, and only what comes after it finds its place anew.
+pub fn layout_frozen(run: &Run, layout: &Layout, map: &Frozen, edge: Micros) -> Picture {
+    laid_out(run, layout, Some((map, edge)))
+}
+
+fn laid_out(run: &Run, layout: &Layout, frozen: Option<(&Frozen, Micros)>) -> Picture {
     let story = Story::of(run);
     let signs = signs(run);
     let mut extra = vec![0; story.moments.len()];
+    let knots = |extra: &[i32]| knots(&story, HEADER + 22, extra, frozen);
     for _ in 1..ROUNDS {
-        let (picture, missing) = Composer::compose(run, &story, &signs, layout, &extra);
+        let knots = knots(&extra);
+        let (picture, missing) = Composer::compose(run, &story, &signs, layout, knots);
         if missing.is_empty() {
             return picture;
         }
@@ -39,7 +51,7 @@ pub fn layout(run: &Run, layout: &Layout) -> Picture {
             }
         }
     }
-    Composer::compose(run, &story, &signs, layout, &extra).0
+    Composer::compose(run, &story, &signs, layout, knots(&extra)).0
 }
 
 /// A picture while it is put together.
@@ -66,9 +78,9 @@ impl<'r> Composer<'r> {
         story: &'r Story,
         signs: &[Sign],
         layout: &Layout,
-        extra: &[i32],
+        knots: Vec<Knot>,
     ) -> (Picture, Vec<i32>) {
-        let mut composer = Composer::new(run, story, layout, extra);
+        let mut composer = Composer::new(run, story, layout, knots);
         composer.lifelines();
         composer.overlaps();
         composer.bars();
@@ -85,7 +97,7 @@ impl<'r> Composer<'r> {
         (picture, missing)
     }
 
-    fn new(run: &'r Run, story: &'r Story, layout: &Layout, extra: &[i32]) -> Composer<'r> {
+    fn new(run: &'r Run, story: &'r Story, layout: &Layout, knots: Vec<Knot>) -> Composer<'r> {
         let asked = match layout.scale {
             Scale::Page => layout.width,
             Scale::Wall => layout.width * 3 / 5,
@@ -93,7 +105,6 @@ impl<'r> Composer<'r> {
         let tight = layout.scale == Scale::Page && asked < NARROW;
         let left = lanes::axis(run);
         let (lanes, width) = lanes::lanes(run, story, left, asked, tight);
-        let knots = knots(story, HEADER + 22, extra);
         let height = knots.last().map_or(HEADER, |k| k.y) + 44;
         let reaches = lanes.iter().map(|l| reach(l, story)).collect();
         let picture = Picture {

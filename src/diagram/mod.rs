@@ -24,7 +24,8 @@ mod text;
 mod words;
 
 pub use draw::{header, paths};
-pub use layout::layout;
+pub use height::Frozen;
+pub use layout::{layout, layout_frozen};
 pub use mini::{miniature, miniature_x};
 pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs};
 pub use palette::Role;

@@ -1,5 +1,6 @@
 //! What a laid-out run is: lanes, marks, and the map between time and height.
 
+use super::height;
 use super::palette::Role;
 use crate::run::NodeKind;
 use crate::sim::{EventId, Micros, MsgId, ProcId};
@@ -342,30 +343,12 @@ pub struct Picture {
 impl Picture {
     /// The height at which a moment lies.
     pub fn y_of(&self, at: Micros) -> i32 {
-        let next = self.knots.partition_point(|k| k.at <= at);
-        let Some(after) = self.knots.get(next) else {
-            return self.knots.last().map_or(self.header_height, |k| k.y);
-        };
-        let Some(before) = next.checked_sub(1).and_then(|i| self.knots.get(i)) else {
-            return after.y;
-        };
-        let span = i128::from(after.at.0 - before.at.0);
-        let passed = i128::from(at.0 - before.at.0);
-        before.y + (i128::from(after.y - before.y) * passed / span.max(1)) as i32
+        height::y_of(&self.knots, at).unwrap_or(self.header_height)
     }
 
     /// The first moment that lies at a height; the inverse of [`Picture::y_of`] at every knot.
     pub fn time_of(&self, y: i32) -> Micros {
-        let next = self.knots.partition_point(|k| k.y < y);
-        let Some(after) = self.knots.get(next) else {
-            return self.knots.last().map_or(Micros::ZERO, |k| k.at);
-        };
-        let Some(before) = next.checked_sub(1).and_then(|i| self.knots.get(i)) else {
-            return after.at;
-        };
-        let (rise, run) = (i128::from(after.y - before.y), i128::from(after.at.0 - before.at.0));
-        let passed = (run * i128::from(y - before.y) + rise - 1) / rise.max(1);
-        Micros(before.at.0 + passed as u64)
+        height::time_of(&self.knots, y).unwrap_or_default()
     }
 
     /// The marks that meet a stretch of height, in drawing order.

@@ -133,8 +133,9 @@ impl Story {
             let node = event.node;
             let stretch = Stretch { node, event: id, from: event.at, to: end, ended: None };
             match &event.what {
-                What::Pause(_) => {
-                    open.entry((0, node)).or_insert(self.pauses.len());
+                // A pause within a pause only makes it longer.
+                What::Pause(_) if open.get(&(0, node)).is_none() => {
+                    open.insert((0, node), self.pauses.len());
                     self.pauses.push(stretch);
                 }
                 What::Resume => {

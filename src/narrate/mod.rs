@@ -14,6 +14,7 @@ mod mermaid;
 mod phases;
 mod sentence;
 mod teller;
+mod turned;
 mod verdict;
 mod words;
 
@@ -25,5 +26,6 @@ pub use log::{log, markdown};
 pub use mermaid::mermaid;
 pub use phases::{Phase, phases};
 pub use sentence::sentence;
+pub use turned::turned;
 pub use verdict::{Count, counts};
 pub use words::{moment, span};

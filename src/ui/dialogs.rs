@@ -11,11 +11,12 @@ use yew::{
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
+use super::fault::{Fault, OCCASIONS};
 use super::keys::Act;
 use super::page::Model;
 use super::part::part;
 use super::settings::{Settings, Words};
-use super::state::{Action, Fault, State};
+use super::state::{Action, State};
 use super::{platform, strings};
 use crate::diagram;
 use crate::narrate;
@@ -97,21 +98,17 @@ pub struct BreakProps {
     pub on_close: Callback<()>,
 }
 
-/// What can be done to a process at the play head.
+/// What can be done to a process at the play head, as far as the lesson offers it.
 #[component]
 pub fn Break(props: &BreakProps) -> Html {
     let state = &props.state;
     let node = use_state_eq(|| props.node);
     let length = use_state_eq(|| "12".to_string());
+    let word = use_state_eq(|| OCCASIONS[0].to_string());
     let wrong = use_state_eq(|| false);
-    let nodes = state.nodes();
-    let peers: Vec<_> = nodes.iter().filter(|n| n.0 != *node).cloned().collect();
     let peer = use_state_eq(|| ProcId(u16::MAX));
-    let peer_now = other(&peers, *peer);
-    let world = state.show.world(state.head);
-    let down = world.is_down(*node);
-    let client = nodes.iter().any(|n| n.0 == *node && n.2 == NodeKind::Client);
-    let severed = peer_now.is_some_and(|p| world.is_cut(*node, p));
+    let nodes = state.nodes();
+    let me = *node;
 
     let act = |which: Option<Act>,
                word: &'static str,
@@ -120,7 +117,6 @@ pub fn Break(props: &BreakProps) -> Html {
         let ready = which.is_some() && which == props.act && able;
         act_button(props, &length, wrong.setter(), (word, able, ready), fault)
     };
-    let me = *node;
     let oninput = typed(length.setter());
     let moment = state.moment();
     let later = moment != state.head.at;
@@ -138,28 +134,8 @@ pub fn Break(props: &BreakProps) -> Html {
                 </label>
             </div>
             <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
-            <div class="acts">
-                { act(Some(Act::Pause), strings::PAUSE_NOW, !down, Box::new(move |d| Fault::Pause(me, d))) }
-                if client {
-                    { act(None, strings::PAUSE_BEFORE_WRITE, state.next_write(me).is_some() && !down,
-                        Box::new(move |d| Fault::PauseBeforeWrite(me, d))) }
-                }
-                if down {
-                    { act(Some(Act::Crash), strings::RESTART, true, Box::new(move |_| Fault::Restart(me))) }
-                } else {
-                    { act(Some(Act::Crash), strings::CRASH, true, Box::new(move |_| Fault::Crash(me))) }
-                }
-            </div>
-            if let Some(other) = peer_now {
-                <div class="row">
-                    { choose(strings::WAY_TO, false, &peers, other, peer.setter()) }
-                    if severed {
-                        { act(Some(Act::Cut), strings::HEAL, true, Box::new(move |_| Fault::Heal(me, other))) }
-                    } else {
-                        { act(Some(Act::Cut), strings::CUT, true, Box::new(move |d| Fault::Cut(me, other, d))) }
-                    }
-                </div>
-            }
+            { break_process(state, me, &word, &act) }
+            { break_ways(state, me, &nodes, &peer, &act) }
             </form>
             <p class="quiet">{ strings::past_stays(later.then(|| narrate::moment(state.head.at))) }</p>
         </>
@@ -202,6 +178,107 @@ fn whole() -> Callback<FocusEvent> {
         }
     })
 }
+
+/// A button that breaks something: the key that makes it ready, its words, whether it can, and what
+/// it does with the length.
+type Button<'a> =
+    dyn Fn(Option<Act>, &'static str, bool, Box<dyn Fn(Micros) -> Fault>) -> Html + 'a;
+
+/// Stopping and killing.
+fn break_process(
+    state: &State,
+    me: ProcId,
+    word: &yew::UseStateHandle<String>,
+    act: &Button<'_>,
+) -> Html {
+    let down = state.show.world(state.head).is_down(me);
+    let there = OCCASIONS.iter().copied().filter(|w| state.next_time(me, w).is_some());
+    let there: Vec<&'static str> = there.collect();
+    let chosen = there.iter().copied().find(|w| *w == **word).or(there.first().copied());
+    let waits = chosen.filter(|_| state.offers("pause") && !down).map(|chosen| {
+        let setter = word.setter();
+        let on_choice = Callback::from(move |value: String| setter.set(value));
+        let options: Vec<_> = there.iter().map(|w| (w.to_string(), w.to_string())).collect();
+        let (label, value) = (strings::ITS_NEXT, chosen.to_string());
+        let choice =
+            part::<Choice>(label, props!(ChoiceProps { class: "stack", label, options, value, on_choice }));
+        html! {
+            <div class="row">
+                { choice }
+                { act(None, strings::PAUSE_BEFORE, true, Box::new(move |d| Fault::PauseBefore(me, chosen, d))) }
+            </div>
+        }
+    });
+    html! {
+        <>
+            <div class="acts">
+                if state.offers("pause") {
+                    { act(Some(Act::Pause), strings::PAUSE_NOW, !down, Box::new(move |d| Fault::Pause(me, d))) }
+                }
+                if state.offers("crash") && !down {
+                    { act(Some(Act::Crash), strings::CRASH, true, Box::new(move |_| Fault::Crash(me))) }
+                }
+                if state.offers("crash") && down {
+                    { act(Some(Act::Crash), strings::RESTART, true, Box::new(move |_| Fault::Restart(me))) }
+                }
+            </div>
+            { for waits }
+        </>
+    }
+}
+
+/// Cutting ways, and losing or holding what goes along them.
+fn break_ways(
+    state: &State,
+    me: ProcId,
+    nodes: &[(ProcId, String, NodeKind)],
+    peer: &yew::UseStateHandle<ProcId>,
+    act: &Button<'_>,
+) -> Html {
+    let (cut, lose, hold) = (state.offers("cut"), state.offers("drop"), state.offers("delay"));
+    let mut peers: Vec<_> = nodes.iter().filter(|n| n.0 != me).cloned().collect();
+    let Some(other) = other(&peers, **peer).filter(|_| cut || lose || hold) else {
+        return html! {};
+    };
+    let world = state.show.world(state.head);
+    let everybody = cut && **peer == EVERYBODY;
+    let severed = if everybody {
+        peers.iter().all(|p| world.is_cut(me, p.0))
+    } else {
+        world.is_cut(me, other)
+    };
+    if cut && peers.len() > 1 {
+        peers.push((EVERYBODY, strings::EVERYBODY.into(), NodeKind::Client));
+    }
+    let (shown, to) = if everybody { (EVERYBODY, None) } else { (other, Some(other)) };
+    let one = !everybody;
+    let next = one && state.next_message(me, other).is_some();
+    html! {
+        <>
+            { choose(strings::WAY_TO, false, &peers, shown, peer.setter()) }
+            <div class="acts">
+                if cut && severed {
+                    { act(Some(Act::Cut), strings::HEAL, true, Box::new(move |_| Fault::Heal(me, to))) }
+                }
+                if cut && !severed {
+                    { act(Some(Act::Cut), strings::CUT, true, Box::new(move |d| Fault::Cut(me, to, d))) }
+                }
+                if cut && one && !severed {
+                    { act(None, strings::CUT_ONE_WAY, true, Box::new(move |d| Fault::CutOneWay(me, other, d))) }
+                }
+                if hold && one {
+                    { act(None, strings::DELAY, next, Box::new(move |d| Fault::Delay(me, other, d))) }
+                }
+                if lose && one {
+                    { act(None, strings::LOSE, next, Box::new(move |_| Fault::Lose(me, other))) }
+                }
+            </div>
+        </>
+    }
+}
+
+/// Stands for all the others in the list of those that a way leads to.
+const EVERYBODY: ProcId = ProcId(u16::MAX - 1);
 
 /// What is typed is kept, because a field is drawn anew when another one changes.
 fn typed(setter: yew::UseStateSetter<String>) -> Callback<InputEvent> {

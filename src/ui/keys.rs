@@ -56,6 +56,8 @@ pub enum Deed {
     Open(Sheet),
     /// It leads to a part of the page.
     To(Part),
+    /// It leads to the first length of an edit.
+    Length,
     /// It copies the link.
     Link,
     /// It turns to the next or the previous beat of a class.
@@ -97,6 +99,7 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
     match key {
         "," => faster(state, false),
         "." => faster(state, true),
+        "e" | "E" => Some(Deed::Length),
         "f" | "F" => act(Action::Defend(0)),
         "[" => neighbour(state, false),
         "]" => neighbour(state, true),

@@ -8,11 +8,14 @@
 //! are components.
 
 pub mod class;
+pub mod fault;
+pub mod hold;
 pub mod keys;
 pub mod learn;
 pub mod route;
 pub mod settings;
 pub mod show;
+pub mod sought;
 pub mod state;
 pub mod strings;
 pub mod voice;
@@ -25,6 +28,8 @@ mod ask;
 mod dialogs;
 #[cfg(target_arch = "wasm32")]
 mod draw;
+#[cfg(target_arch = "wasm32")]
+mod edge;
 #[cfg(target_arch = "wasm32")]
 mod hands;
 #[cfg(target_arch = "wasm32")]

@@ -13,6 +13,7 @@ use yew::{
 use super::aloud::Speaker;
 use super::dialogs::{Break, BreakProps, Take, TakeProps, go};
 use super::draw::Same;
+use super::edge;
 use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
 use super::panels::{self, Log};
@@ -98,6 +99,10 @@ pub fn LessonPage(props: &Props) -> Html {
         })
     };
     let dialog = dialog(*open, &state, &to, close);
+    let found = state.found.clone().map(|found| {
+        let props = edge::Props { state: state.clone(), to: to.clone(), found: Same(found) };
+        part::<edge::FoundDialog>("found", props)
+    });
     let controls = transport::Props {
         state: state.clone(),
         to: to.clone(),
@@ -114,11 +119,12 @@ pub fn LessonPage(props: &Props) -> Html {
                 { present::view(&controls) }
             } else {
                 { head(&to, opening(Open::Take)) }
-                { body(&controls, &break_node, &tab) }
+                { body(&controls, &break_node, &tab, Same((*player).clone())) }
             }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
+            { for found }
         </div>
     }
 }
@@ -144,7 +150,7 @@ fn head(to: &UseReducerDispatcher<Model>, on_take: Callback<MouseEvent>) -> Html
 fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
     {
         // The address follows what is on screen, so that a reload or a copied link brings it back.
-        let at_rest = (!state.playing).then(|| Route::of(state));
+        let at_rest = (!state.playing && state.hold.is_none()).then(|| Route::of(state));
         use_effect_with(at_rest, |hash| {
             if let Some(hash) = hash.as_ref().filter(|h| **h != platform::hash()) {
                 platform::replace_hash(hash);
@@ -225,6 +231,7 @@ fn body(
     controls: &transport::Props,
     on_break: &Callback<ProcId>,
     tab: &UseStateHandle<usize>,
+    player: Same<Player>,
 ) -> Html {
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
     let stage = part::<Stage>(
@@ -234,6 +241,7 @@ fn body(
             to: to.clone(),
             nodes: nodes.clone(),
             on_break: on_break.clone(),
+            player: Some(player),
         },
     );
     let beside = panels::Props { state: state.clone(), to: to.clone() };
@@ -358,6 +366,13 @@ impl Hands {
             return;
         }
         event.prevent_default();
+        if deed == Deed::Length {
+            self.tab.set(0);
+            if let Some(id) = super::hands::first_length(state) {
+                platform::select_soon(id);
+            }
+            return;
+        }
         self.act(deed);
     }
 
@@ -375,6 +390,7 @@ impl Hands {
                 }
                 platform::focus_soon(id);
             }
+            Deed::Length => {}
             Deed::Link => {
                 let to = self.to.clone();
                 wasm_bindgen_futures::spawn_local(async move {

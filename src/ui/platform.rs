@@ -332,6 +332,25 @@ pub fn typed(id: &str) -> Option<String> {
     Some(field.value())
 }
 
+/// Puts the focus on the field with this id and selects what is in it; whether there is one.
+pub fn select(id: &str) -> bool {
+    let element = document().and_then(|d| d.get_element_by_id(id));
+    let Some(field) = element.and_then(|e| e.dyn_into::<web_sys::HtmlInputElement>().ok()) else {
+        return false;
+    };
+    let _ = field.focus();
+    field.select();
+    true
+}
+
+/// The same, once what was just changed is drawn.
+pub fn select_soon(id: String) {
+    gloo_timers::callback::Timeout::new(0, move || {
+        select(&id);
+    })
+    .forget();
+}
+
 /// Brings the element with this id into view, once what was just changed is drawn.
 pub fn reveal(id: &'static str) {
     let later = move || {

@@ -4,7 +4,7 @@
 //! that hides the future, the play head, the dots of messages, the scrubber, the clock) is written
 //! straight into its node.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use wasm_bindgen::JsCast;
@@ -12,6 +12,7 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::{NodeRef, UseReducerDispatcher};
 
+use super::hold::Number;
 use super::page::Model;
 use super::platform;
 use super::show::{Head, Show, Size};
@@ -26,6 +27,10 @@ const PACE: f64 = 72.0;
 const LONGEST_FRAME: f64 = 50.0;
 /// How long each event stands when motion is unwanted, in milliseconds.
 const SLIDE: f64 = 1500.0;
+/// How far a pointer may go, in pixels, and has still only pressed.
+const TREMBLE: i32 = 3;
+/// How near a pointer comes to the edge of the box, in pixels, before the picture comes along.
+const CLOSE: i32 = 28;
 /// How many messages in flight are drawn at once.
 pub const DOTS: usize = 24;
 
@@ -46,6 +51,35 @@ pub struct Nodes {
     pub range: NodeRef,
     /// The clock beside it.
     pub clock: NodeRef,
+    /// What a finger takes the play head by.
+    pub plate: NodeRef,
+}
+
+/// What a pointer has hold of.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Held {
+    /// The play head.
+    Now,
+    /// An edge of a pause.
+    Edge(Number),
+}
+
+/// A pointer on its way.
+#[derive(Clone, Copy)]
+struct Pull {
+    held: Held,
+    /// Where what it holds was in the picture.
+    y: i32,
+    /// Where the pointer and the scrolled box were.
+    from: (i32, i32),
+    /// Where the pointer is.
+    client: i32,
+    /// To the millisecond.
+    fine: bool,
+    /// It went further than a hand that presses trembles.
+    moved: bool,
+    /// It went on since the last frame.
+    due: bool,
 }
 
 /// A message on its way: it is wherever its track crosses the height of the play head.
@@ -77,6 +111,7 @@ struct Inner {
     frame: Option<i32>,
     last: Option<f64>,
     slide: f64,
+    pull: Option<Pull>,
 }
 
 /// What the browser calls before it draws.
@@ -87,6 +122,7 @@ pub struct Player {
     nodes: Nodes,
     to: UseReducerDispatcher<Model>,
     inner: RefCell<Inner>,
+    moved: Cell<bool>,
     tick: RefCell<Option<Tick>>,
 }
 
@@ -106,9 +142,16 @@ impl Player {
             frame: None,
             last: None,
             slide: 0.0,
+            pull: None,
         };
         let tick = RefCell::new(None);
-        let player = Rc::new(Player { nodes, to, inner: RefCell::new(inner), tick });
+        let player = Rc::new(Player {
+            nodes,
+            to,
+            inner: RefCell::new(inner),
+            moved: Cell::new(false),
+            tick,
+        });
         let weak = Rc::downgrade(&player);
         let closure = Tick::new(move |now| {
             if let Some(player) = weak.upgrade() {
@@ -148,7 +191,7 @@ impl Player {
             self.draw(&inner);
             self.follow(&inner, jumped);
         }
-        if inner.playing {
+        if inner.playing || inner.pull.is_some_and(|p| p.due) {
             self.request(&mut inner);
         } else {
             self.cancel(&mut inner);
@@ -177,6 +220,12 @@ impl Player {
     fn frame(&self, now: f64) {
         let mut inner = self.inner.borrow_mut();
         inner.frame = None;
+        if inner.pull.is_some() {
+            let actions = self.pulled(&mut inner);
+            drop(inner);
+            actions.into_iter().flatten().for_each(|action| self.to.dispatch(action));
+            return;
+        }
         if !inner.playing {
             return;
         }
@@ -197,6 +246,99 @@ impl Player {
         }
     }
 
+    /// A pointer takes hold of something that lies at this height of the picture.
+    pub fn take_hold(&self, held: Held, y: i32, client: i32) {
+        self.moved.set(false);
+        let top = self.nodes.scroll.cast::<HtmlElement>().map_or(0, |s| s.scroll_top());
+        let y = match held {
+            // The play head is where it is drawn.
+            Held::Now => {
+                let inner = self.inner.borrow();
+                let show = inner.show.as_ref();
+                show.map_or(0, |s| y_at(&s.picture, inner.at) as i32)
+            }
+            Held::Edge(_) => y,
+        };
+        let from = (client, top);
+        let pull = Pull { held, y, from, client, fine: false, moved: false, due: false };
+        self.inner.borrow_mut().pull = Some(pull);
+    }
+
+    /// The pointer went on; what follows from it waits for the next frame.
+    pub fn pull(&self, client: i32, fine: bool) {
+        let mut inner = self.inner.borrow_mut();
+        let Some(pull) = &mut inner.pull else { return };
+        (pull.client, pull.fine) = (client, fine);
+        if pull.moved || (client - pull.from.0).abs() > TREMBLE {
+            pull.due = true;
+            self.request(&mut inner);
+        }
+    }
+
+    /// The pointer is gone; whether it moved what it had.
+    pub fn release(&self) -> bool {
+        let mut inner = self.inner.borrow_mut();
+        let due = inner.pull.is_some_and(|p| p.due);
+        let last = if due { self.pulled(&mut inner) } else { [None, None] };
+        let moved = inner.pull.take().is_some_and(|p| p.moved);
+        drop(inner);
+        self.moved.set(moved);
+        last.into_iter().flatten().for_each(|action| self.to.dispatch(action));
+        if moved {
+            self.to.dispatch(Action::LetGo);
+        }
+        moved
+    }
+
+    /// Whether the press that just ended moved what it had; asked once.
+    pub fn has_moved(&self) -> bool {
+        self.moved.replace(false)
+    }
+
+    /// Whatever a pointer has, it has no longer.
+    pub fn forget(&self) {
+        self.inner.borrow_mut().pull = None;
+    }
+
+    /// The node that the play head is taken by.
+    pub fn plate(&self) -> NodeRef {
+        self.nodes.plate.clone()
+    }
+
+    /// What the way of a pointer since the last frame brings about.
+    fn pulled(&self, inner: &mut Inner) -> [Option<Action>; 2] {
+        let (Some(mut pull), Some(scroll)) = (inner.pull, self.nodes.scroll.cast::<HtmlElement>())
+        else {
+            return [None, None];
+        };
+        let grabs = !pull.moved;
+        (pull.moved, pull.due) = (true, false);
+        // At the edge of its box the picture comes along.
+        let area = scroll.get_bounding_client_rect();
+        let head = inner.show.as_ref().map_or(0, |s| s.picture.header_height);
+        let (top, bottom) = (area.top() as i32 + head, area.bottom() as i32);
+        let by = (pull.client - bottom + CLOSE).max(0) - (top + CLOSE - pull.client).max(0);
+        if by != 0 {
+            let before = scroll.scroll_top();
+            scroll.set_scroll_top(before + by.clamp(-CLOSE, CLOSE) / 3);
+            pull.due = scroll.scroll_top() != before;
+        }
+        let y = pull.y + pull.client - pull.from.0 + scroll.scroll_top() - pull.from.1;
+        inner.pull = Some(pull);
+        if pull.due {
+            self.request(inner);
+        }
+        match (pull.held, &inner.show) {
+            (Held::Now, Some(show)) => {
+                [Some(Action::Seek(Micros(time_at(&show.picture, f64::from(y)) as u64))), None]
+            }
+            (Held::Now, None) => [None, None],
+            (Held::Edge(number), _) => {
+                [grabs.then_some(Action::Grab(number)), Some(Action::Drag(y, pull.fine))]
+            }
+        }
+    }
+
     fn draw(&self, inner: &Inner) {
         let Some(show) = &inner.show else { return };
         let picture = &show.picture;
@@ -207,6 +349,9 @@ impl Player {
         }
         if let Some(head) = self.nodes.head.cast::<Element>() {
             let _ = head.set_attribute("transform", &format!("translate(0 {})", tenths(y)));
+        }
+        if let Some(plate) = self.nodes.plate.cast::<HtmlElement>() {
+            let _ = plate.set_attribute("style", &format!("top:{}px", tenths(from_top)));
         }
         // While it plays, digits that nobody can read in time would only flicker.
         let grain = if inner.playing { 10_000 } else { 1 };
@@ -239,6 +384,10 @@ impl Player {
 
     /// Scrolls the picture's own box so that the play head is in sight.
     fn follow(&self, inner: &Inner, jumped: bool) {
+        // Nothing may run away under a hand.
+        if inner.pull.is_some() {
+            return;
+        }
         let Some(show) = &inner.show else { return };
         let Some(scroll) = self.nodes.scroll.cast::<HtmlElement>() else { return };
         let height = f64::from(scroll.client_height()) / inner.scale;

@@ -70,6 +70,7 @@ fn lesson(controls: &transport::Props) -> Html {
             to: to.clone(),
             nodes: controls.nodes.clone(),
             on_break: Callback::noop(),
+            player: None,
         },
     );
     html! {

@@ -54,6 +54,11 @@ impl Route {
 
     /// The fragment that leads to this state, with its `#`.
     pub fn of(state: &State) -> String {
+        Route::to(state, &state.edits, state.head.event)
+    }
+
+    /// The fragment that leads to the same lesson with these edits, at this event.
+    pub fn to(state: &State, edits: &[String], event: Option<u32>) -> String {
         let mut query = Vec::new();
         if let Some(variant) = state
             .lesson
@@ -63,14 +68,14 @@ impl Route {
         {
             query.push(format!("run={}", encode(&variant.name)));
         }
-        if state.edits != own_edits(&state.lesson, state.variant) {
-            let list: Vec<String> = state.edits.iter().map(|e| encode(e)).collect();
+        if edits != own_edits(&state.lesson, state.variant) {
+            let list: Vec<String> = edits.iter().map(|e| encode(e)).collect();
             query.push(format!("edits={}", list.join(";")));
         }
         if let Some(level) = state.level {
             query.push(format!("level={}", level.word()));
         }
-        if let Some(event) = state.head.event {
+        if let Some(event) = event {
             query.push(format!("event={event}"));
         }
         if state.present {

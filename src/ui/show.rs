@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::strings;
-use crate::diagram::{self, Layout, Picture};
+use crate::diagram::{self, Frozen, Layout, Picture};
 use crate::judge::Finding;
 use crate::lesson::{Claim, Lesson, Predict, anchor};
 use crate::narrate;
@@ -71,8 +71,22 @@ impl Show {
         written: &[Option<Rc<Run>>],
         width: i32,
     ) -> Result<Show, (usize, String)> {
+        Show::laid_out(lesson, variant, edits, written, &|run| picture(run, width))
+    }
+
+    /// The same, with its picture laid out in some other way.
+    ///
+    /// # Errors
+    /// What is wrong with the lesson or an edit, the latter with its index.
+    pub fn laid_out(
+        lesson: &Lesson,
+        variant: usize,
+        edits: &[String],
+        written: &[Option<Rc<Run>>],
+        lay_out: &dyn Fn(&Run) -> Picture,
+    ) -> Result<Show, (usize, String)> {
         let run = Rc::new(simulated(lesson, variant, edits)?);
-        let picture = Rc::new(picture(&run, width));
+        let picture = Rc::new(lay_out(&run));
         let events = || run.record.events.iter().enumerate().map(|(i, e)| (i as u32, e));
         let heavier = |least: Weight| {
             events().filter(|(_, e)| kind::weight(e) >= least).map(|(i, _)| i).collect::<Vec<_>>()
@@ -216,6 +230,11 @@ pub(super) fn picture(run: &Run, width: i32) -> Picture {
     diagram::layout(run, &Layout { width, ..Layout::default() })
 }
 
+/// Lays a run out while a hand moves one of its edges.
+pub(super) fn picture_frozen(run: &Run, width: i32, map: &Frozen, edge: Micros) -> Picture {
+    diagram::layout_frozen(run, &Layout { width, ..Layout::default() }, map, edge)
+}
+
 fn first(errors: &[run::ScenarioError], edits: &[String]) -> (usize, String) {
     let Some(error) = errors.first() else { return (0, String::new()) };
     let index = match error.place.path.as_slice() {
@@ -297,16 +316,25 @@ fn decided(run: &Run, tone: narrate::Tone) -> u32 {
     first.or(findings.last()).map_or(last, |f| f.event().0)
 }
 
-/// The head in another run: the same event where it happened there too, otherwise the same moment.
-pub(super) fn kept(old: &Show, new: &Show, head: Head) -> Head {
-    let Some(event) = head.event else { return head };
-    let same = |show: &Show| {
-        let event = show.run.record.events.get(event as usize)?;
-        Some((event.at, event.node, kind::kind(event)))
-    };
-    let next = new.run.record.events.get(event as usize + 1).map_or(new.run.end, |e| e.at);
-    if same(old) == same(new) && head.at <= next {
-        return head;
+impl Show {
+    /// Where a learner who is at `head` of this run stands in another one: at the same event where it
+    /// happened there too, otherwise at the same moment. Whoever has seen how it ends sees how that
+    /// one ends, and whoever has seen the verdict sees its verdict.
+    pub fn seen_in(&self, other: &Show, head: Head) -> Head {
+        let Some(event) = head.event else { return head };
+        if head.event == self.last() {
+            return other.end();
+        }
+        let same = |show: &Show| {
+            let event = show.run.record.events.get(event as usize)?;
+            Some((event.at, event.node, kind::kind(event)))
+        };
+        let next = other.run.record.events.get(event as usize + 1).map_or(other.run.end, |e| e.at);
+        let stays = same(self) == same(other) && head.at <= next;
+        let there = if stays { head } else { other.head_at(head.at) };
+        if event >= self.decided && there.event < Some(other.decided) {
+            return other.head(Some(other.decided));
+        }
+        there
     }
-    new.head_at(head.at)
 }

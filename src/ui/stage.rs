@@ -9,10 +9,12 @@ use yew::{
 };
 
 use super::draw::{Same, node, nodes};
+use super::hands;
+use super::hold::{Hold, Number};
 use super::page::Model;
 use super::part::part;
 use super::platform::{self, use_width};
-use super::player::Nodes;
+use super::player::{Nodes, Player};
 use super::state::{Action, State};
 use super::strings;
 use crate::diagram::{Mark, Picture, Shape, defs, header, paths};
@@ -30,6 +32,8 @@ pub struct Props {
     pub to: UseReducerDispatcher<Model>,
     pub nodes: Nodes,
     pub on_break: Callback<ProcId>,
+    /// What hands are given to; before a class nobody drags.
+    pub player: Option<Same<Player>>,
 }
 
 #[component]
@@ -53,8 +57,13 @@ pub fn Stage(props: &Props) -> Html {
             setter.set(in_sight(top * 100 / scale, height * 100 / scale));
         }
     });
+    // The number whose field is open beside its edge.
+    let open = use_state_eq(|| None::<Number>);
     let picture = Same(state.show.picture.clone());
-    let size = (picture.width, picture.height, picture.header_height);
+    let least = state.hold.as_ref().map_or(0, Hold::height);
+    let size = (picture.width, picture.height.max(least), picture.header_height);
+    let player = props.player.as_ref();
+    let grips = player.map(|player| hands::grips(state, &props.to, player, &open));
     let (all, step) = (state.show.stops.len(), state.show.step(state.head));
     let name = strings::diagram_name(step, all);
     let hash = format!("{:016x}", state.show.run.hash());
@@ -76,6 +85,7 @@ pub fn Stage(props: &Props) -> Html {
                 <div class="stage-head" style={box_style.clone()}>
                     { headers }
                 </div>
+                { for grips }
                 <svg class="picture" role="img" aria-label={name} viewBox={bounds} style={box_style}
                     width={shown(size.0).to_string()} height={shown(size.1 - size.2).to_string()}>
                     { node(&defs()) }

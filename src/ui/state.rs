@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use super::class::{Count, Tally};
+pub use super::fault::Fault;
+use super::hold::{Hold, Number};
 use super::learn::{Said, Seen, given};
-use super::show::{Head, Show, Size, kept, picture, simulated};
+use super::show::{Head, Show, Size, picture, simulated};
+use super::sought::Found;
 use super::strings;
 use super::voice::Wish;
 use crate::lesson::{Lesson, Level};
 use crate::narrate;
-use crate::run::{Action as Deed, Edit, NodeKind, Run, Ways, When, kind};
+use crate::run::{Run, kind};
 use crate::sim::{EventId, Micros, ProcId};
 
 /// How many steps back the undo list goes.
@@ -22,10 +25,10 @@ pub const SPEEDS: [u32; 5] = [1, 2, 4, 8, 16];
 /// An earlier or undone state of the edits.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    level: Option<Level>,
-    variant: usize,
-    edits: Vec<String>,
-    head: Head,
+    pub(super) level: Option<Level>,
+    pub(super) variant: usize,
+    pub(super) edits: Vec<String>,
+    pub(super) head: Head,
 }
 
 /// Where in a lesson a link leads.
@@ -88,6 +91,14 @@ pub struct State {
     pub program: ProcId,
     /// The edit that could not be read, and why.
     pub wrong: Option<(String, String)>,
+    /// Where one millisecond decides, while that is shown.
+    pub found: Option<Rc<Found>>,
+    /// The edge that a hand holds.
+    pub hold: Option<Hold>,
+    /// The number that keys or buttons change step by step: all its steps are one thing to undo.
+    pub nudged: Option<Number>,
+    /// What is typed into the field of a number, and whether it was tried in vain.
+    pub typed: Option<(Number, String, bool)>,
     /// What undo brings back, the latest last.
     pub past: Vec<Branch>,
     /// What redo brings back, the latest last.
@@ -104,23 +115,6 @@ pub struct State {
     pub vote: Option<usize>,
     /// The screen is black.
     pub blank: bool,
-}
-
-/// What a learner does to the run at the play head.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// A process stops for that long.
-    Pause(ProcId, Micros),
-    /// A client stops for that long just before its next write.
-    PauseBeforeWrite(ProcId, Micros),
-    /// A process dies.
-    Crash(ProcId),
-    /// A dead process starts again.
-    Restart(ProcId),
-    /// The way between two is cut for that long.
-    Cut(ProcId, ProcId, Micros),
-    /// It is whole again.
-    Heal(ProcId, ProcId),
 }
 
 /// Everything that can happen to a [`State`].
@@ -150,6 +144,23 @@ pub enum Action {
     Break(Fault),
     Add(String),
     Remove(usize),
+    /// A hand takes hold of an edge of a pause.
+    Grab(Number),
+    /// It is at this height of the picture; with the flag, it means it to the millisecond.
+    Drag(i32, bool),
+    LetGo,
+    /// Everything is as it was before the hand came.
+    Cancel,
+    /// A number of an edit changes by so many microseconds.
+    Nudge(Number, i64),
+    /// A number of an edit is being typed.
+    Type(Number, String),
+    /// What was typed holds.
+    Enter(Number),
+    /// Looks for the length of the edit with this index at which all turns, or closes what was found.
+    Find(Option<usize>),
+    /// Shows the run with these edits at this event.
+    Open(Vec<String>, u32),
     Variant(usize),
     Undo,
     Redo,
@@ -248,6 +259,10 @@ impl State {
             turned: None,
             program: ProcId(0),
             wrong,
+            found: None,
+            hold: None,
+            nudged: None,
+            typed: None,
             past: Vec::new(),
             future: Vec::new(),
             spoken: (0, Wish::Moving),
@@ -270,6 +285,7 @@ impl State {
     }
 
     fn take(&mut self, action: Action) {
+        self.settle(&action);
         match action {
             Action::Width(width) => {
                 let mut show = (*self.show).clone();
@@ -323,6 +339,10 @@ impl State {
             Action::Count(count) => self.count(count),
             Action::Look(question, seen) => self.look(question, seen),
             Action::Level(level) => self.turn_to(level),
+            Action::Find(edit) => {
+                self.playing = false;
+                self.found = edit.and_then(|edit| Found::of(self, edit)).map(Rc::new);
+            }
             edit => self.take_edit(edit),
         }
     }
@@ -330,6 +350,13 @@ impl State {
     pub(super) fn take_edit(&mut self, action: Action) {
         let mut edits = self.edits.clone();
         match action {
+            Action::Grab(_)
+            | Action::Drag(..)
+            | Action::LetGo
+            | Action::Cancel
+            | Action::Nudge(..)
+            | Action::Type(..)
+            | Action::Enter(_) => self.take_hand(action),
             Action::Defend(index) => {
                 let Some(defence) = self.lesson.defences.get(index).cloned() else { return };
                 let words = match edits.iter().position(|e| *e == defence.edit.text) {
@@ -362,6 +389,13 @@ impl State {
             Action::Remove(index) if index < edits.len() => {
                 let gone = edits.remove(index);
                 self.edit(self.variant, edits, None, strings::removed(&gone));
+            }
+            Action::Open(edits, event) => {
+                self.edit(self.variant, edits, None, String::new());
+                // Where the verdict comes later, that is what was sought.
+                let event = event.max(self.show.decided);
+                self.jump_and_say(self.show.head(Some(event)));
+                self.found = None;
             }
             Action::Variant(index) => {
                 let Some(variant) = self.lesson.variants.get(index) else { return };
@@ -475,7 +509,7 @@ impl State {
         self.say(Wish::Done(words));
     }
 
-    fn branch(&self) -> Branch {
+    pub(super) fn branch(&self) -> Branch {
         Branch {
             level: self.level,
             variant: self.variant,
@@ -498,17 +532,13 @@ impl State {
             Ok(show) => {
                 let head = match at {
                     Some(at) => show.head_at(at),
-                    None => kept(&self.show, &show, self.head),
+                    None => self.show.seen_in(&show, self.head),
                 };
                 self.show = Rc::new(show);
                 self.variant = variant;
                 self.edits = edits;
                 self.jump(head);
-                self.past.push(before);
-                if self.past.len() > MOST_UNDO {
-                    self.past.remove(0);
-                }
-                self.future.clear();
+                self.remember(before);
                 self.wrong = None;
                 self.done(words);
             }
@@ -518,6 +548,16 @@ impl State {
                 self.wrong = Some((text, words));
             }
         }
+    }
+
+    /// From here, undo leads to this.
+    pub(super) fn remember(&mut self, before: Branch) {
+        self.past.push(before);
+        if self.past.len() > MOST_UNDO {
+            self.past.remove(0);
+        }
+        self.future.clear();
+        self.typed = None;
     }
 
     fn restore(&mut self, branch: Branch, words: &str) {
@@ -531,6 +571,7 @@ impl State {
             self.set_level(branch.level);
             self.jump(branch.head);
             self.wrong = None;
+            self.typed = None;
             self.done(words.into());
         }
     }
@@ -590,67 +631,5 @@ impl State {
     /// Whether the verdict gives nothing away any more.
     pub fn decided(&self) -> bool {
         self.looking().is_none() && self.head.event.is_some_and(|e| e >= self.show.decided)
-    }
-
-    /// The moment at which an injection happens: the head's, or just after it where something has
-    /// happened at that very moment, so that all of the past stays.
-    pub fn moment(&self) -> Micros {
-        let at = self.head.at;
-        let Some(event) = self.head.event else { return Micros::ZERO };
-        let next =
-            self.show.run.record.events.iter().find(|e| e.at > at).map_or(u64::MAX, |e| e.at.0);
-        let least = if self.show.time(event) == at { at.0 + 1 } else { at.0 };
-        // The roundest of the moments close by.
-        let round = [10_000, 1_000, 100, 10].into_iter().map(|grain| least.div_ceil(grain) * grain);
-        Micros(round.into_iter().find(|m| *m < next).unwrap_or(least))
-    }
-
-    /// The number that a client's next write has, if this run has one.
-    pub fn next_write(&self, client: ProcId) -> Option<u32> {
-        let record = &self.show.run.record;
-        let is = |e: &crate::sim::Event<crate::judge::Testimony>| {
-            e.node == client && kind::kind(e) == "write"
-        };
-        let done = self.head.event.map_or(0, |e| e as usize + 1);
-        let before = record.events.iter().take(done).filter(|e| is(e)).count() as u32;
-        let all = record.events.iter().filter(|e| is(e)).count() as u32;
-        (before < all).then_some(before + 1)
-    }
-
-    fn edit_for(&self, fault: &Fault) -> (Edit, Option<Micros>) {
-        let id = |node: ProcId| self.show.run.names().node(node).id.clone();
-        let now = self.moment();
-        let action = match fault {
-            Fault::Pause(node, span) => Deed::Pause(id(*node), When::At(now), *span),
-            Fault::PauseBeforeWrite(node, span) => {
-                let number = self.next_write(*node).unwrap_or(1);
-                let when = When::Before("write".into(), number);
-                return (Edit { action: Deed::Pause(id(*node), when, *span) }, None);
-            }
-            Fault::Crash(node) => Deed::Crash(id(*node), now),
-            Fault::Restart(node) => Deed::Restart(id(*node), now),
-            Fault::Cut(a, b, span) => Deed::Cut(Ways::Between(id(*a), id(*b)), now, Some(*span)),
-            Fault::Heal(a, b) => Deed::Heal(Ways::Between(id(*a), id(*b)), now),
-        };
-        (Edit { action }, Some(now))
-    }
-
-    fn words_for(&self, fault: &Fault) -> String {
-        let label = |node: &ProcId| self.show.run.names().node(*node).label.clone();
-        let span = |span: &Micros| narrate::span(*span);
-        match fault {
-            Fault::Pause(node, d) => strings::paused(&label(node), &span(d)),
-            Fault::PauseBeforeWrite(node, d) => strings::will_pause(&label(node), &span(d)),
-            Fault::Crash(node) => strings::crashed(&label(node)),
-            Fault::Restart(node) => strings::restarted(&label(node)),
-            Fault::Cut(a, b, d) => strings::cut(&label(a), &label(b), &span(d)),
-            Fault::Heal(a, b) => strings::healed(&label(a), &label(b)),
-        }
-    }
-
-    /// All nodes with their index.
-    pub fn nodes(&self) -> Vec<(ProcId, String, NodeKind)> {
-        let nodes = self.show.run.names().nodes.iter().enumerate();
-        nodes.map(|(i, n)| (ProcId(i as u16), n.label.clone(), n.kind)).collect()
     }
 }

@@ -3,6 +3,9 @@
 
 use super::learn::{Seen, Standing};
 use crate::lesson::Level;
+use crate::narrate;
+use crate::run::Span;
+use crate::sim::Micros;
 use crate::systems::Basis;
 
 /// The product.
@@ -94,8 +97,12 @@ pub const BAD_LENGTH: &str =
     "A length is a number of seconds from 0.001 to 600, such as 12 or 0.5.";
 pub const WHICH: &str = "Which one";
 pub const PAUSE_NOW: &str = "Pause now";
-pub const PAUSE_BEFORE_WRITE: &str = "Pause before its next write";
-pub const NO_WRITE_LEFT: &str = "no write of it comes after this moment";
+pub const ITS_NEXT: &str = "Its next";
+pub const PAUSE_BEFORE: &str = "Pause just before that";
+pub const EVERYBODY: &str = "everybody";
+pub const CUT_ONE_WAY: &str = "Cut this direction only";
+pub const LOSE: &str = "Lose the next message";
+pub const DELAY: &str = "Delay the next message";
 pub const CRASH: &str = "Crash";
 pub const RESTART: &str = "Restart";
 pub const CUT: &str = "Cut";
@@ -176,6 +183,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("Shift with → or ←", "next and previous decision"),
     ("Ctrl (⌥ on a Mac) with → or ←", "next and previous part of the story"),
     ("Home and End", "start and end of the run"),
+    ("On an edge of a pause: ↓ and ↑", "0.1 s later or earlier; with Shift 1 s, with Alt 1 ms"),
     ("Ctrl or ⌘ with Z, and with Shift", "undo and redo what you did to the run"),
     ("Esc", "closes what is open"),
 ];
@@ -186,6 +194,7 @@ pub const LETTER_KEYS: &[(&str, &str)] = &[
     (", and .", "slower and faster"),
     ("[ and ]", "select the previous and the next lane"),
     ("I", "break something at this moment"),
+    ("E", "change the length of the first pause"),
     ("P, C, X", "pause, crash or cut the selected lane"),
     ("F", "switch the first defence on or off"),
     ("1, 2, 3, 4", "to the log, the diagram, the program, what each one knows"),
@@ -315,6 +324,132 @@ pub fn your_why(why: &str) -> String {
     format!("Your why: “{why}”")
 }
 
+pub const A_CUT: &str = "the cut";
+pub const A_HEALING: &str = "the healing";
+
+pub fn a_pause_of(who: &str) -> String {
+    format!("the pause of {who}")
+}
+
+pub fn a_crash_of(who: &str) -> String {
+    format!("the crash of {who}")
+}
+
+pub fn a_restart_of(who: &str) -> String {
+    format!("the restart of {who}")
+}
+
+pub fn a_delay_of(from: &str, to: &str, number: u32) -> String {
+    format!("the delay of message {number} from {from} to {to}")
+}
+
+pub fn a_change_of(setting: &str) -> String {
+    format!("the change of {setting}")
+}
+
+/// A time of an edit in one word.
+pub fn number_word(span: Span) -> &'static str {
+    match span {
+        Span::Moment => "Start",
+        Span::Length => "Length",
+        Span::Value => "Value",
+    }
+}
+
+/// What a number is called: `Length of the pause of Client A`.
+pub fn number(span: Span, thing: &str) -> String {
+    format!("{} of {thing}", number_word(span))
+}
+
+pub const FIND: &str = "Find the millisecond";
+
+/// The name of a number's field.
+pub fn in_seconds(label: &str) -> String {
+    format!("{label}, seconds")
+}
+
+pub fn less(label: &str) -> String {
+    format!("{label}: 0.1 s less")
+}
+
+pub fn more(label: &str) -> String {
+    format!("{label}: 0.1 s more")
+}
+
+pub fn bad_number(span: Span) -> &'static str {
+    match span {
+        Span::Moment => "A moment is a number of seconds from 0 to 600, such as 3 or 0.5.",
+        _ => BAD_LENGTH,
+    }
+}
+
+/// What stands beside the end of a pause while it is dragged.
+pub fn paused_for(length: Micros) -> String {
+    format!("paused {}", narrate::span(length))
+}
+
+/// What stands beside its start.
+pub fn starts_at(at: Micros) -> String {
+    format!("from {}", narrate::moment(at))
+}
+
+/// The name of an edge.
+pub fn grip(label: &str, value: Micros) -> String {
+    format!("{label}: {}. Drag, or use the arrow keys.", narrate::span(value))
+}
+
+pub const DRAG: &str = "drag to change";
+
+pub const EDGE: &str = "Where one millisecond decides";
+pub const NO_LENGTH: &str = "This edit has no length, so there is nothing to vary.";
+pub const CANNOT_RUN: &str = "With another length the run cannot be computed.";
+
+/// Milliseconds with a gap at the thousands: `11 284 ms`.
+pub fn milliseconds(time: Micros) -> String {
+    let (thousands, rest) = (time.0 / 1_000_000, time.0 / 1_000 % 1_000);
+    match thousands {
+        0 => format!("{rest} ms"),
+        n => format!("{n}\u{202f}{rest:03} ms"),
+    }
+}
+
+pub fn varied(label: &str, runs: u32) -> String {
+    let label = label.replacen("Length", "length", 1);
+    format!("Only the {label} was varied. It took {runs} runs.")
+}
+
+/// From where on a write is late before that decides anything.
+pub fn stale_from(from: Micros, word: &str) -> String {
+    format!(
+        "Already from {} on, the write comes after the newer grant. It is stale then, and the verdict is “{}”",
+        milliseconds(from),
+        word
+    )
+}
+
+pub const ALWAYS_HARM: &str =
+    "There is harm even if it lasts no time at all, so its length decides nothing.";
+
+pub fn never_harm(longest: Micros) -> String {
+    format!("No length up to {} does harm in this run.", narrate::span(longest))
+}
+
+pub const YET_REJECTED: &str =
+    "What turns at this millisecond is whether the resource rejects the write.";
+pub const YET_STALE: &str =
+    "What turns at this millisecond is whether the write comes after the newer grant.";
+
+pub const OPEN_RUN: &str = "Open";
+pub const NOT_ALLOWED: &str = "The browser did not allow copying.";
+
+pub fn open_run(length: &str) -> String {
+    format!("Open the run with {length}")
+}
+
+pub fn copy_link_of(length: &str) -> String {
+    format!("Copy link of the run with {length}")
+}
+
 pub fn at_character(character: usize, message: &str) -> String {
     format!("character {character}: {message}")
 }
@@ -355,8 +490,20 @@ pub fn paused(who: &str, span: &str) -> String {
     format!("Paused {who} for {span}. Undo brings the old run back.")
 }
 
-pub fn will_pause(who: &str, span: &str) -> String {
-    format!("{who} will pause before its next write for {span}.")
+pub fn will_pause(who: &str, word: &str, span: &str) -> String {
+    format!("{who} will pause before its next {word} for {span}.")
+}
+
+pub fn cut_one_way(from: &str, to: &str, span: &str) -> String {
+    format!("Cut {from} to {to}, one way, for {span}.")
+}
+
+pub fn lost(from: &str, to: &str) -> String {
+    format!("Next message {from} to {to}: will be lost.")
+}
+
+pub fn delayed(from: &str, to: &str, span: &str) -> String {
+    format!("Next message {from} to {to}: held for {span}.")
 }
 
 pub fn crashed(who: &str) -> String {

@@ -6,7 +6,7 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
 
 use super::ask::prediction;
 use super::draw::Same;
-use super::hands::edits;
+use super::hands::{another, edits};
 use super::page::Model;
 use super::state::{Action, State, own_edits};
 use super::strings;
@@ -34,9 +34,10 @@ pub fn words(props: &Props) -> Html {
             if told { { story(props) } }
             { prediction(props) }
             { closing(props) }
+            { edits(props) }
             { defences(props) }
             if state.level.is_none() { { by_hand(props) } }
-            { edits(props) }
+            { another(props) }
             { rules(state) }
         </>
     }

@@ -206,6 +206,11 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
+    where: ".unit, .grip-hint",
+    why: "A unit of one letter, and a hint that lies over the picture where nothing else stands.",
+  },
+  {
+    rule: "color-contrast",
     where: "dialog *",
     why: "It does not know that a modal dialog lies above everything, and takes the page for what covers it.",
   },

@@ -1,0 +1,152 @@
+//! What a learner breaks at the play head, and the edit that it becomes.
+
+use super::state::State;
+use super::strings;
+use crate::judge::Testimony;
+use crate::narrate;
+use crate::run::{Action as Deed, Edit, NodeKind, Ways, When, kind};
+use crate::sim::{Micros, ProcId, What};
+
+/// The words of a program that a pause can wait for here.
+pub const OCCASIONS: [&str; 4] = ["write", "read", "acquire", "release"];
+
+/// What a learner does to the run at the play head.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A process stops for that long.
+    Pause(ProcId, Micros),
+    /// A client stops for that long just before its program executes this word for the next time.
+    PauseBefore(ProcId, &'static str, Micros),
+    /// A process dies.
+    Crash(ProcId),
+    /// A dead process starts again.
+    Restart(ProcId),
+    /// The way between two is cut for that long; without a second one, the way to everybody.
+    Cut(ProcId, Option<ProcId>, Micros),
+    /// Only the way from the first to the second is.
+    CutOneWay(ProcId, ProcId, Micros),
+    /// The way between two is whole again.
+    Heal(ProcId, Option<ProcId>),
+    /// The next message from one to the other is lost.
+    Lose(ProcId, ProcId),
+    /// It is held for that long.
+    Delay(ProcId, ProcId, Micros),
+}
+
+impl State {
+    /// Whether the lesson offers this kind of fault; one that names none offers all.
+    pub fn offers(&self, fault: &str) -> bool {
+        let faults = &self.lesson.faults;
+        faults.is_empty() || faults.iter().any(|f| f == fault)
+    }
+
+    /// The moment at which an injection happens: the head's, or just after it where something has
+    /// happened at that very moment, so that all of the past stays.
+    pub fn moment(&self) -> Micros {
+        let at = self.head.at;
+        let Some(event) = self.head.event else { return Micros::ZERO };
+        let next =
+            self.show.run.record.events.iter().find(|e| e.at > at).map_or(u64::MAX, |e| e.at.0);
+        let least = if self.show.time(event) == at { at.0 + 1 } else { at.0 };
+        // The roundest of the moments close by.
+        let round = [10_000, 1_000, 100, 10].into_iter().map(|grain| least.div_ceil(grain) * grain);
+        Micros(round.into_iter().find(|m| *m < next).unwrap_or(least))
+    }
+
+    /// How many events have happened.
+    fn happened(&self) -> usize {
+        self.head.event.map_or(0, |e| e as usize + 1)
+    }
+
+    /// The number that the next execution of a word by a client has, if this run has one.
+    pub fn next_time(&self, client: ProcId, word: &str) -> Option<u32> {
+        let events = self.show.run.record.events.iter().enumerate();
+        let (mut number, mut paused, mut resumed) = (0, None, None);
+        for (index, event) in events.filter(|(_, e)| e.node == client) {
+            match &event.what {
+                What::Pause(_) => paused = paused.or(Some(index)),
+                What::Resume => resumed = paused.take().map(|since| (since, event.at)),
+                _ => {}
+            }
+            let again = matches!(event.note(), Some(Testimony::Ask { first: false, .. }));
+            if kind::kind(event) != word || again {
+                continue;
+            }
+            number += 1;
+            // What a client does as it wakes up it may have stood before since it was paused.
+            let stood = resumed.filter(|r| r.1 == event.at).map_or(index, |r| r.0);
+            if stood >= self.happened() {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// The number that the next message from one node to another has, if this run has one.
+    pub fn next_message(&self, from: ProcId, to: ProcId) -> Option<u32> {
+        let messages = self.show.run.record.messages.iter();
+        let mut later = messages
+            .filter(|m| (m.from, m.to) == (from, to) && m.sent.0 as usize >= self.happened());
+        later.next().map(|m| m.number)
+    }
+
+    /// The edit that a fault becomes, and its moment, if it has one.
+    pub(super) fn edit_for(&self, fault: &Fault) -> (Edit, Option<Micros>) {
+        let id = |node: ProcId| self.show.run.names().node(node).id.clone();
+        let now = self.moment();
+        let ways = |a: ProcId, b: Option<ProcId>| match b {
+            Some(b) => Ways::Between(id(a), id(b)),
+            None => {
+                let others = self.show.run.names().nodes.iter().map(|n| n.id.clone());
+                Ways::Groups(vec![id(a)], others.filter(|n| *n != id(a)).collect())
+            }
+        };
+        let number = |from, to| self.next_message(from, to).unwrap_or(1);
+        let action = match fault {
+            Fault::Pause(node, span) => Deed::Pause(id(*node), When::At(now), *span),
+            Fault::PauseBefore(node, word, span) => {
+                let number = self.next_time(*node, word).unwrap_or(1);
+                let when = When::Before((*word).into(), number);
+                return (Edit { action: Deed::Pause(id(*node), when, *span) }, None);
+            }
+            Fault::Lose(from, to) => {
+                return (Edit { action: Deed::Drop(id(*from), id(*to), number(*from, *to)) }, None);
+            }
+            Fault::Delay(from, to, span) => {
+                let action = Deed::Delay(id(*from), id(*to), number(*from, *to), *span);
+                return (Edit { action }, None);
+            }
+            Fault::Crash(node) => Deed::Crash(id(*node), now),
+            Fault::Restart(node) => Deed::Restart(id(*node), now),
+            Fault::Cut(a, b, span) => Deed::Cut(ways(*a, *b), now, Some(*span)),
+            Fault::CutOneWay(a, b, span) => {
+                Deed::Cut(Ways::OneWay(id(*a), id(*b)), now, Some(*span))
+            }
+            Fault::Heal(a, b) => Deed::Heal(ways(*a, *b), now),
+        };
+        (Edit { action }, Some(now))
+    }
+
+    pub(super) fn words_for(&self, fault: &Fault) -> String {
+        let label = |node: &ProcId| self.show.run.names().node(*node).label.clone();
+        let other = |node: &Option<ProcId>| node.as_ref().map_or(strings::EVERYBODY.into(), label);
+        let span = |span: &Micros| narrate::span(*span);
+        match fault {
+            Fault::Pause(node, d) => strings::paused(&label(node), &span(d)),
+            Fault::PauseBefore(node, word, d) => strings::will_pause(&label(node), word, &span(d)),
+            Fault::Crash(node) => strings::crashed(&label(node)),
+            Fault::Restart(node) => strings::restarted(&label(node)),
+            Fault::Cut(a, b, d) => strings::cut(&label(a), &other(b), &span(d)),
+            Fault::CutOneWay(a, b, d) => strings::cut_one_way(&label(a), &label(b), &span(d)),
+            Fault::Heal(a, b) => strings::healed(&label(a), &other(b)),
+            Fault::Lose(a, b) => strings::lost(&label(a), &label(b)),
+            Fault::Delay(a, b, d) => strings::delayed(&label(a), &label(b), &span(d)),
+        }
+    }
+
+    /// All nodes with their index.
+    pub fn nodes(&self) -> Vec<(ProcId, String, NodeKind)> {
+        let nodes = self.show.run.names().nodes.iter().enumerate();
+        nodes.map(|(i, n)| (ProcId(i as u16), n.label.clone(), n.kind)).collect()
+    }
+}
