@@ -8,6 +8,7 @@ use yew::{
 use super::dialogs::dialog;
 use super::draw::{Same, node, tone};
 use super::page::Model;
+use super::part::part;
 use super::route::Route;
 use super::sought::Found;
 use super::state::{Action, State};
@@ -21,15 +22,21 @@ use crate::sim::Micros;
 const WIDTH: i32 = 460;
 
 #[derive(Properties, PartialEq)]
-pub struct Props {
-    pub state: Same<State>,
-    pub to: UseReducerDispatcher<Model>,
-    pub found: Same<Found>,
+struct Props {
+    state: Same<State>,
+    to: UseReducerDispatcher<Model>,
+    found: Same<Found>,
+}
+
+/// The dialog of what was found, while there is something.
+pub fn found(state: &Same<State>, to: &UseReducerDispatcher<Model>) -> Html {
+    let Some(found) = state.found.clone() else { return html! {} };
+    part::<FoundDialog>("found", Props { state: state.clone(), to: to.clone(), found: Same(found) })
 }
 
 /// What was found: both lengths with the words of their runs, both pictures, and the ways to go on.
 #[component]
-pub fn FoundDialog(props: &Props) -> Html {
+fn FoundDialog(props: &Props) -> Html {
     let found = &props.found;
     let told = use_state_eq(|| "");
     let pictures = use_memo(found.clone(), |found| found.pictures(WIDTH));

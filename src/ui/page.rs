@@ -99,10 +99,6 @@ pub fn LessonPage(props: &Props) -> Html {
         })
     };
     let dialog = dialog(*open, &state, &to, close);
-    let found = state.found.clone().map(|found| {
-        let props = edge::Props { state: state.clone(), to: to.clone(), found: Same(found) };
-        part::<edge::FoundDialog>("found", props)
-    });
     let controls = transport::Props {
         state: state.clone(),
         to: to.clone(),
@@ -124,7 +120,7 @@ pub fn LessonPage(props: &Props) -> Html {
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
-            { for found }
+            { edge::found(&state, &to) }
         </div>
     }
 }
