@@ -120,7 +120,6 @@ pub fn LessonPage(props: &Props) -> Html {
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
-            { edge::found(&state, &to) }
         </div>
     }
 }
@@ -213,7 +212,7 @@ fn dialog(
 ) -> Html {
     let (state, to) = (state.clone(), to.clone());
     match open {
-        None => html! {},
+        None => edge::found(&state, &to),
         Some(Open::Sheet(Sheet::Break(act))) => {
             let node = state.program;
             part::<Break>("break", BreakProps { state, to, node, act, on_close })
