@@ -155,8 +155,17 @@ impl State {
             Action::Nudge(number, by) => self.nudge(number, by),
             Action::Type(number, text) => self.typed = Some((number, text, false)),
             Action::Enter(number) => self.enter(number),
+            Action::Open(edits, event) => self.open_run(edits, event),
             _ => {}
         }
+    }
+
+    /// Shows the run with these edits at an event; where the verdict comes later, at that.
+    fn open_run(&mut self, edits: Vec<String>, event: u32) {
+        self.edit(self.variant, edits, None, String::new());
+        let event = event.max(self.show.decided);
+        self.jump_and_say(self.show.head(Some(event)));
+        self.found = None;
     }
 
     fn grab(&mut self, number: Number) {

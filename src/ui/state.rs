@@ -350,13 +350,6 @@ impl State {
     pub(super) fn take_edit(&mut self, action: Action) {
         let mut edits = self.edits.clone();
         match action {
-            Action::Grab(_)
-            | Action::Drag(..)
-            | Action::LetGo
-            | Action::Cancel
-            | Action::Nudge(..)
-            | Action::Type(..)
-            | Action::Enter(_) => self.take_hand(action),
             Action::Defend(index) => {
                 let Some(defence) = self.lesson.defences.get(index).cloned() else { return };
                 let words = match edits.iter().position(|e| *e == defence.edit.text) {
@@ -390,13 +383,6 @@ impl State {
                 let gone = edits.remove(index);
                 self.edit(self.variant, edits, None, strings::removed(&gone));
             }
-            Action::Open(edits, event) => {
-                self.edit(self.variant, edits, None, String::new());
-                // Where the verdict comes later, that is what was sought.
-                let event = event.max(self.show.decided);
-                self.jump_and_say(self.show.head(Some(event)));
-                self.found = None;
-            }
             Action::Variant(index) => {
                 let Some(variant) = self.lesson.variants.get(index) else { return };
                 let title = variant.title.clone();
@@ -416,7 +402,7 @@ impl State {
                 self.past.push(self.branch());
                 self.restore(branch, strings::REDONE);
             }
-            _ => {}
+            other => self.take_hand(other),
         }
     }
 
