@@ -229,8 +229,7 @@ const UNDECIDED = [
   {
     rule: "color-contrast",
     where: ".handout code",
-    key: "bgOverlap",
-    why: "Code in a line of text that breaks into two boxes; its colours are those of the text.",
+    why: "Code in a line of text that breaks into two boxes; its colours are those of the text around it.",
   },
   {
     rule: "color-contrast",
