@@ -152,7 +152,7 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
             }
         });
     }
-    let title = format!("{} · {}", state.lesson.title, strings::NAME);
+    let title = strings::page_title(&state.lesson.title, state.show.step(state.head));
     use_effect_with(title, |title| platform::set_title(title));
 
     {

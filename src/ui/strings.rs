@@ -239,6 +239,10 @@ pub fn hands_for(answer: &str, round: usize) -> String {
     format!("hands in vote {} for: {answer}", round + 1)
 }
 
+pub fn page_title(lesson: &str, step: usize) -> String {
+    format!("{lesson}, step {step} · {NAME}")
+}
+
 pub fn go_to(step: usize) -> String {
     format!("Go to step {step}")
 }
