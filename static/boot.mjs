@@ -1,5 +1,6 @@
-// Loads the program, and is what remains when the program cannot: it explains a failed start, and a panic later on.
-// It does not depend on the program in any way, so it can still speak when that has stopped.
+// Shows the start page or a lesson, loads the program for the latter, and is what remains when the program cannot: it
+// explains a failed start, and a panic later on. It does not depend on the program in any way, so it can still speak when
+// that has stopped.
 
 /** How long the loading may stand still before the reader is told. */
 const STALL_MS = 15_000;
@@ -27,6 +28,7 @@ const WORDS = {
   copied: "Copied.",
   notCopied: "The browser did not allow copying. The report is selected: copy it with the keyboard.",
   report: "Report",
+  unknown: (what) => `There is no page “${what}”. Here are the lessons.`,
 };
 
 /** An error whose message is already meant for the reader. */
@@ -56,10 +58,10 @@ function counted(response, onBytes) {
   return new Response(response.body.pipeThrough(counter), { headers: { "Content-Type": "application/wasm" } });
 }
 
-async function fetchProgram(link, onBytes) {
+async function fetchProgram(address, onBytes) {
   let response;
   try {
-    response = await fetch(link.href, { credentials: "same-origin" });
+    response = await fetch(address, { credentials: "same-origin" });
   } catch (error) {
     throw new Explained(WORDS.notFetched(error.message));
   }
@@ -69,9 +71,9 @@ async function fetchProgram(link, onBytes) {
   return counted(response, onBytes);
 }
 
-async function importBindings(link) {
+async function importBindings(address) {
   try {
-    return await import(link.href);
+    return await import(address);
   } catch (error) {
     throw new Explained(WORDS.notFetched(error.message));
   }
@@ -80,6 +82,7 @@ async function importBindings(link) {
 /** Shows how much of the program has arrived; returns the function to call at each step. */
 function progressDisplay(total) {
   byId("loading").hidden = false;
+  byId("loading-ways").hidden = true;
   byId("loading-retry").addEventListener("click", () => location.reload());
   let timer;
   const waitForMore = () => {
@@ -112,16 +115,20 @@ function showProblem(words) {
   }
   problem.replaceChildren(element("p", {}, words));
   byId("loading-retry").hidden = false;
+  byId("loading-ways").hidden = false;
 }
 
+/** An address in the page, as seen from this file. */
+const seenFromHere = (address) => new URL(address, document.baseURI).href;
+
 async function boot() {
-  const wasm = byId("program-wasm");
-  const display = progressDisplay(Number(wasm.dataset.bytes));
+  const { js, wasm, bytes } = byId("boot").dataset;
+  const display = progressDisplay(Number(bytes));
   try {
     if (typeof WebAssembly !== "object") throw new Explained(WORDS.noWebAssembly);
     const [bindings, response] = await Promise.all([
-      importBindings(byId("program-js")),
-      fetchProgram(wasm, display.arrived),
+      importBindings(seenFromHere(js)),
+      fetchProgram(seenFromHere(wasm), display.arrived),
     ]);
     await bindings.default({ module_or_path: response });
   } catch (error) {
@@ -208,4 +215,55 @@ function onUncaught(error) {
 addEventListener("error", (event) => onUncaught(event.error));
 addEventListener("unhandledrejection", (event) => onUncaught(event.reason));
 
-boot();
+// ---- The start page, or a lesson -----------------------------------------------------------------------------------
+
+let booted;
+
+/** Loads the program, once. */
+function load() {
+  booted ??= boot();
+}
+
+/** Colours that the reader chose, before the program runs and on the start page, where it never does. */
+function colours() {
+  let kept = null;
+  try {
+    kept = localStorage.getItem("lockscope.settings");
+  } catch {
+    // Storage may be forbidden; then the system's colours are the reader's.
+  }
+  const asked = /[?&]theme=(auto|light|dark)\b/.exec(location.search + location.hash);
+  const theme = asked ?? /\btheme=(auto|light|dark)\b/.exec(kept ?? "");
+  document.documentElement.dataset.theme = theme?.[1] ?? "auto";
+}
+
+/** Shows what the address asks for. */
+function show() {
+  const { hash } = location;
+  const lesson = /^#\/lesson\/([a-z0-9-]+)/.exec(hash);
+  const known = lesson || hash === "" || hash === "#" || hash === "#/";
+  const cameBack = !lesson && byId("home").hidden;
+  byId("home").hidden = Boolean(lesson);
+  byId("app").hidden = !lesson;
+  byId("unknown").hidden = known;
+  if (!known) byId("unknown").textContent = WORDS.unknown(hash.replace(/^#\/?/, ""));
+  if (lesson) {
+    const read = byId("loading-read");
+    if (read) read.href = `lessons/${lesson[1]}.html`;
+    load();
+  } else {
+    document.title = "Lockscope";
+    if (cameBack) {
+      scrollTo(0, 0);
+      byId("start").focus();
+    }
+  }
+}
+
+colours();
+show();
+addEventListener("hashchange", show);
+// Whoever is about to open a lesson need not wait for all of it afterwards.
+for (const sign of ["pointerover", "focusin", "touchstart"]) {
+  byId("home").addEventListener(sign, (event) => event.target.closest(".card-link") && load(), { passive: true });
+}

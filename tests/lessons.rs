@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockscope::judge::Testimony;
-use lockscope::lesson::{self, BASE, Block, Class, Index, Inline, Lesson, Level, MarkKind};
+use lockscope::lesson::{self, BASE, Block, Class, Inline, Lesson, Level, MarkKind, Miniature};
 use lockscope::run::Run;
 
 /// How many spoilt lessons are tried.
@@ -146,13 +146,8 @@ fn a_packed_lesson_is_the_same_lesson_and_holds_no_markup() {
 }
 
 #[test]
-fn the_index_draws_the_run_that_happens() {
-    let text = lesson::index(&[race()]).expect("it compiles");
-    let index = lesson::unpack_index(&text).expect("it is an index");
-    assert_eq!(index, serde_json::from_str::<Index>(&text).expect("serde reads it"));
-    let card = &index.lessons[0];
-    assert_eq!((card.id.as_str(), card.minutes), ("lease-expiration", 7));
-    let miniature = &card.miniature;
+fn a_miniature_is_of_the_run_that_happens() {
+    let miniature = Miniature::of(&run(&race(), BASE));
     let [a, b] = miniature.lanes.as_slice() else { panic!("two clients") };
     assert!(a.belief[0].1 > b.belief[0].1 && a.truth[0].1 < b.truth[0].0, "{miniature:?}");
     assert_eq!(a.stopped.len(), 1);

@@ -162,7 +162,7 @@ fn nothing_that_a_lesson_says_becomes_markup() {
     for page in [
         sheet::lesson_page(&lesson, &SHELL),
         sheet::teacher_page(&lesson, &SHELL),
-        sheet::list(&[lesson]),
+        sheet::home(&[lesson]),
     ] {
         for foreign in
             ["<script", "<b>", "<i>", "<u>", "<now>", "<it>", "<x>", "<here>", "<!>", "<?>"]

@@ -1,8 +1,5 @@
-//! A run as a few small integers: for the list of lessons and for the scrubber.
+//! A run as a few small integers, for the list of lessons.
 
-use serde::{Deserialize, Serialize};
-
-use super::model::{Class, Lesson};
 use crate::judge::{Finding, IntervalKind, Testimony, TruthEnd};
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, ProcId, What};
@@ -10,46 +7,8 @@ use crate::sim::{EventId, Micros, ProcId, What};
 /// The whole run is this many units long.
 const LENGTH: u64 = 1000;
 
-/// What the start page needs of all lessons.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Index {
-    /// In the order of the list.
-    pub lessons: Vec<Card>,
-}
-
-/// What the start page needs of one lesson.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Card {
-    /// Its id; its file is `lessons/ID.json`.
-    pub id: String,
-    /// Its title.
-    pub title: String,
-    /// How long it takes.
-    pub minutes: u32,
-    /// Which kind of lock it is about.
-    pub class: Class,
-    /// The sentence that opens it.
-    pub hook: String,
-    /// Its base variant as it really runs.
-    pub miniature: Miniature,
-}
-
-impl Card {
-    /// The card of a lesson whose base variant gave this run.
-    pub fn of(lesson: &Lesson, run: &Run) -> Card {
-        Card {
-            id: lesson.id.clone(),
-            title: lesson.title.clone(),
-            minutes: lesson.minutes,
-            class: lesson.class,
-            hook: lesson.hook.clone(),
-            miniature: Miniature::of(run),
-        }
-    }
-}
-
 /// A run in miniature. All moments count from 0 at its start to 1000 at its end.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Miniature {
     /// The moment of the end in microseconds.
     pub end_us: u64,
@@ -60,7 +19,7 @@ pub struct Miniature {
 }
 
 /// A client's lane.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lane {
     /// What it is called.
     pub label: String,
@@ -73,7 +32,7 @@ pub struct Lane {
 }
 
 /// A moment worth a mark.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TinyMark {
     /// When.
     pub at: u32,
@@ -84,8 +43,7 @@ pub struct TinyMark {
 }
 
 /// What a small mark stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkKind {
     /// The lock was granted.
     Grant,

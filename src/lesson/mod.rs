@@ -18,12 +18,12 @@ pub use claim::{Claim, EventRef, anchor};
 pub use figures::{FIGURES, Figure, figures};
 #[cfg(not(target_arch = "wasm32"))]
 pub use file::{
-    Checked, Located, MOST_BYTES, ReadError, check, index, pack, parse, parse_bytes, read, schema,
+    Checked, Located, MOST_BYTES, ReadError, check, pack, parse, parse_bytes, read, schema,
 };
-pub use miniature::{Card, Index, Lane, MarkKind, Miniature, TinyMark};
+pub use miniature::{Lane, MarkKind, Miniature, TinyMark};
 pub use misconception::{MISCONCEPTIONS, misconception};
 pub use model::{
     Answer, BASE, Beat, Block, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
     Place, Predict, Recall, Step, Target, Task, Teach, Variant,
 };
-pub use packed::{unpack, unpack_index};
+pub use packed::unpack;

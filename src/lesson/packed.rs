@@ -1,7 +1,6 @@
 //! Reads packed lessons. What they look like is defined by the serde attributes of their types; this is the same in
 //! little code, and a test compares the two.
 
-use super::miniature::{Card, Index, Lane, MarkKind, Miniature, TinyMark};
 use super::model::{
     Answer, Beat, Block, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place, Predict,
     Recall, Step, Target, Task, Teach, Variant,
@@ -17,14 +16,6 @@ use crate::systems::Basis;
 /// Where in the text something is not what was expected there.
 pub fn unpack(text: &str) -> Result<Lesson, String> {
     Lesson::read(&Json::parse(text)?)
-}
-
-/// Reads a list of lessons that `index` wrote.
-///
-/// # Errors
-/// Where in the text something is not what was expected there.
-pub fn unpack_index(text: &str) -> Result<Index, String> {
-    Index::read(&Json::parse(text)?)
 }
 
 trait Packed: Sized {
@@ -211,11 +202,6 @@ packed! {
     Scenario { system, until, seed, settings, locks, cells, resources, invariant, clients }
     ResourceSpec { label, cells, lock }
     ClientSpec { label, start, program, tasks, on }
-    Index { lessons }
-    Card { id, title, minutes, class, hook, miniature }
-    Miniature { end_us, lanes, marks }
-    Lane { label, truth, belief, stopped }
-    TinyMark { at, lane, kind }
 }
 
 /// An enum without contents, by the words of its cases.
@@ -238,10 +224,6 @@ words! {
     Basis {
         "recorded" = Recorded, "source" = Source, "document" = Document, "inference" = Inference,
         "disputed" = Disputed,
-    }
-    MarkKind {
-        "grant" = Grant, "expire" = Expire, "accept" = Accept, "reject" = Reject, "stale" = Stale, "harm" = Harm,
-        "pause" = Pause, "crash" = Crash, "cut" = Cut,
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod handout;
 #[cfg(not(target_arch = "wasm32"))]
+mod home;
+#[cfg(not(target_arch = "wasm32"))]
 mod html;
 mod prose;
 mod questions;
@@ -18,9 +20,11 @@ mod words;
 
 pub use handout::{Scene, handout};
 #[cfg(not(target_arch = "wasm32"))]
+pub use home::home;
+#[cfg(not(target_arch = "wasm32"))]
 pub use html::html;
 #[cfg(not(target_arch = "wasm32"))]
-pub use site::{Shell, lesson_page, list, teacher_page};
+pub use site::{Shell, lesson_page, teacher_page};
 pub use strip::{Frame, WIDTH, story};
 #[cfg(not(target_arch = "wasm32"))]
 pub use teacher::{address, teacher};

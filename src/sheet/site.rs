@@ -72,15 +72,6 @@ pub fn teacher_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
     page(shell, &title, &lesson.hook, teacher(lesson, &runs, &picture))
 }
 
-/// The lessons as links, for the start page before the program is there.
-pub fn list(lessons: &[Lesson]) -> String {
-    let items = lessons.iter().map(|lesson| {
-        let link = said("a", "", &lesson.title).with("href", format!("lessons/{}.html", lesson.id));
-        tag("li", "", [link, plain(format!(" {}", lesson.hook))])
-    });
-    html(&tag("ul", "", items))
-}
-
 /// One scene for each variant that has beats, in the order in which they are told first.
 fn scenes<'l>(
     lesson: &'l Lesson,

@@ -23,6 +23,8 @@ pub const ANSWERS: &str = "Answers";
 pub const SAY: &str = "Say it";
 pub const NONE_OF_THESE: &str = "none of these";
 
+pub const START_HERE: &str = "Start here: break it";
+pub const READ: &str = "Read and print";
 pub const OPEN: &str = "Open the simulation";
 pub const TEACHER: &str = "Teacher’s sheet";
 pub const PRINT_NOTE: &str = "printed, this page is a hand-out with room to draw, questions, and answers on a page of their own.";

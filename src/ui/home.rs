@@ -1,4 +1,4 @@
-//! The application: follows the address, shows the list of lessons, fetches and opens one.
+//! The application: follows the address, fetches a lesson and opens it. The start page needs none of this.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::route::Route;
 use super::settings::Settings;
 use super::state::{Place, State};
 use super::strings;
-use crate::lesson::{self, Card, MarkKind, Miniature};
+use crate::lesson;
 
 #[wasm_bindgen]
 extern "C" {
@@ -58,10 +58,8 @@ fn App() -> Html {
     });
     let (visit, route) = (*route).clone();
     match route {
-        Route::Home => part::<Home>(format!("home {visit}"), HomeProps { unknown: None }),
-        Route::Unknown(what) => {
-            part::<Home>(format!("home {visit}"), HomeProps { unknown: Some(what) })
-        }
+        // The start page is there without the program.
+        Route::Home | Route::Unknown(_) => html! {},
         Route::Lesson { id, place } => {
             part::<Loader>(format!("lesson {visit}"), LoaderProps { id, place })
         }
@@ -158,146 +156,12 @@ enum Loaded<T> {
     Failed(String),
 }
 
-#[derive(Properties, PartialEq)]
-struct HomeProps {
-    unknown: Option<String>,
-}
-
-#[component]
-fn Home(props: &HomeProps) -> Html {
-    use_effect_with((), |()| platform::set_title(strings::NAME));
-    html! {
-        <div class="page">
-            { header() }
-            <main class="home" id="words" tabindex="-1">
-                <h1>{ strings::NAME }</h1>
-                <p class="lead">{ strings::TAGLINE }</p>
-                <p class="about">{ strings::ABOUT }</p>
-                if let Some(what) = &props.unknown {
-                    <p class="note" role="alert">{ strings::no_page(what) }</p>
-                }
-                { part::<List>("list", ()) }
-            </main>
-        </div>
-    }
-}
-
-/// The lessons, each with the miniature of its own run.
-#[component]
-fn List() -> Html {
-    let index = use_state_eq(|| Loaded::<Vec<Card>>::Not);
-    let tries = use_state_eq(|| 0_u32);
-    let setter = index.setter();
-    use_effect_with(*tries, move |_| {
-        wasm_bindgen_futures::spawn_local(async move {
-            let what = strings::THE_LIST;
-            setter.set(match platform::fetch_text("lessons/index.json").await {
-                Err(why) => Loaded::Failed(strings::not_loaded(what, &why)),
-                Ok(text) => match lesson::unpack_index(&text) {
-                    Ok(index) => Loaded::Yes(index.lessons),
-                    Err(why) => Loaded::Failed(strings::not_readable(what, &why)),
-                },
-            });
-        });
-    });
-    let body = match &*index {
-        Loaded::Not => html! { <p class="quiet">{ strings::LOADING }</p> },
-        Loaded::Failed(words) => {
-            let tries = tries.clone();
-            let again = Callback::from(move |_: MouseEvent| tries.set(*tries + 1));
-            failure(words, again)
-        }
-        Loaded::Yes(cards) if cards.is_empty() => {
-            html! { <p class="quiet">{ strings::NO_LESSONS }</p> }
-        }
-        Loaded::Yes(cards) => {
-            html! { <ol class="cards">{ for cards.iter().enumerate().map(card) }</ol> }
-        }
-    };
-    html! {
-        <section aria-labelledby="lessons-title">
-            <h2 id="lessons-title">{ strings::LESSONS }</h2>
-            { body }
-        </section>
-    }
-}
-
-fn card((index, card): (usize, &Card)) -> Html {
-    // Whoever has never been here begins with the first one, so it says so.
-    let first = index == 0;
-    html! {
-        <li key={card.id.clone()} class={first.then_some("first")}>
-            <a class="card-link" href={format!("#/lesson/{}", card.id)}>
-                <span class="card-words">
-                    <span class="card-title">{ &card.title }</span>
-                    <span class="card-hook">{ &card.hook }</span>
-                    <span class="quiet">{ strings::minutes(card.minutes) }{ " · " }{ card.class.word() }</span>
-                    if first { <span class="go">{ strings::START_HERE }</span> }
-                </span>
-                { miniature(&card.miniature) }
-            </a>
-        </li>
-    }
-}
-
-/// A lesson's run at a glance: a line for each client, truth solid, belief without it in another
-/// colour and hatched, and the signs of what decided.
-fn miniature(tiny: &Miniature) -> Html {
-    let (width, row) = (320_u32, 18_u32);
-    let x = |unit: u32| unit * width / 1000;
-    let lanes = tiny.lanes.iter().enumerate().map(|(i, lane)| {
-        let y = 8 + row * i as u32;
-        let bars = |spans: &[(u32, u32)], class: &'static str, dy: u32, height: u32| {
-            let bar = |(n, (from, to)): (usize, &(u32, u32))| {
-                html! {
-                    <rect key={n} {class} x={x(*from).to_string()} y={(y + dy).to_string()}
-                        width={(x(*to) - x(*from)).max(1).to_string()} height={height.to_string()} />
-                }
-            };
-            html! { <g>{ for spans.iter().enumerate().map(bar) }</g> }
-        };
-        html! {
-            <g key={i}>
-                <path class="tiny-line" d={format!("M0 {}H{width}", y + 5)} />
-                { bars(&lane.belief, "tiny-belief", 1, 8) }
-                { bars(&lane.truth, "tiny-truth", 1, 8) }
-                { bars(&lane.stopped, "tiny-stopped", 11, 2) }
-            </g>
-        }
-    });
-    let base = 14 + row * tiny.lanes.len() as u32;
-    let marks = tiny.marks.iter().enumerate().filter_map(|(i, mark)| {
-        let x = x(mark.at);
-        let (class, d) = match mark.kind {
-            MarkKind::Accept => {
-                ("tiny-accept", format!("M{} {}h6v6h-6z", x.saturating_sub(3), base))
-            }
-            MarkKind::Reject => (
-                "tiny-reject",
-                format!("M{} {}h3l2 2v3l-2 2h-3l-2-2v-3z", x.saturating_sub(1), base),
-            ),
-            MarkKind::Harm => {
-                ("tiny-harm", format!("M{x} {}l2 3 4 1-3 3 1 4-4-2-4 2 1-4-3-3 4-1z", base - 2))
-            }
-            MarkKind::Stale => ("tiny-stale", format!("M{} {}h6v6h-6z", x.saturating_sub(3), base)),
-            _ => return None,
-        };
-        Some(html! { <path key={i} {class} {d} /> })
-    });
-    html! {
-        <svg class="tiny" viewBox={format!("-6 0 {} {}", width + 12, base + 12)} aria-hidden="true">
-            <g>{ for lanes }</g>
-            <path class="tiny-line" d={format!("M0 {}H{width}", base + 3)} />
-            <g>{ for marks }</g>
-        </svg>
-    }
-}
-
 fn failure(words: &str, again: Callback<MouseEvent>) -> Html {
     html! {
         <div role="alert" class="note">
             <p>{ words }</p>
             <button type="button" class="plain" onclick={again}>{ strings::TRY_AGAIN }</button>
+            <p><a href="#/">{ strings::ALL_LESSONS }</a></p>
         </div>
     }
 }
@@ -338,12 +202,7 @@ fn Loader(props: &LoaderProps) -> Html {
             return part::<LessonPage>("page", super::page::Props { state: state.clone() });
         }
         Loaded::Not => html! { <p class="quiet">{ strings::LOADING }</p> },
-        Loaded::Failed(words) => html! {
-            <>
-                { failure(words, again) }
-                { part::<List>("list", ()) }
-            </>
-        },
+        Loaded::Failed(words) => failure(words, again),
     };
     html! {
         <div class="page">

@@ -10,19 +10,11 @@ use crate::systems::Basis;
 
 /// The product.
 pub const NAME: &str = "Lockscope";
-/// What it is, in one sentence.
-pub const TAGLINE: &str = "The oscilloscope of distributed locks.";
-/// What it is for.
-pub const ABOUT: &str = "Each lesson is a real simulation that runs in this page. You see what every \
-    client believes beside what the lock service knows and what the resource accepted. Then you pause \
-    a process or cut a link, and find out whether the lock still protects anything.";
 pub const SKIP: &str = "Skip to the lesson";
 pub const LESSONS: &str = "Lessons";
 pub const LOADING: &str = "Loading…";
-pub const START_HERE: &str = "Start here: break it";
 pub const TRY_AGAIN: &str = "Try again";
 pub const ALL_LESSONS: &str = "All lessons";
-pub const NO_LESSONS: &str = "The list of lessons is empty.";
 pub const NO_VARIANT: &str = "the lesson has no variant to run";
 pub const THEME: &str = "Colours";
 pub const HELP: &str = "Keys and help";
@@ -462,10 +454,6 @@ pub fn minutes(count: u32) -> String {
     format!("{count} min")
 }
 
-pub fn no_page(what: &str) -> String {
-    format!("There is no page “{what}”. Here are the lessons.")
-}
-
 pub fn not_loaded(what: &str, why: &str) -> String {
     format!("{what} could not be loaded: {why}.")
 }
@@ -599,9 +587,6 @@ pub fn strayed(title: &str) -> String {
         happens here is told by the picture, the list “What happened” and the verdict."
     )
 }
-
-/// The list, as a subject of a sentence.
-pub const THE_LIST: &str = "The list of lessons";
 
 pub fn lesson(id: &str) -> String {
     format!("The lesson “{id}”")

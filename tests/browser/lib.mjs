@@ -176,12 +176,14 @@ export function page(body) {
   };
 }
 
-/** Waits until the program has replaced the shell; a failed start fails at once, with what the page says. */
+/** Waits for the start page, or until the program has replaced the shell; a failed start fails at once, with its words. */
 export async function running(tab) {
   const state = await tab.waitForFunction(() => {
     const problem = document.querySelector("#loading-problem p, dialog.panic textarea");
     if (problem) return problem.value ?? problem.textContent;
-    return document.querySelector("#app > *:not(.shell)") ? "running" : false;
+    const home = document.querySelector("#home");
+    const shown = home.hidden ? "#app > *:not(.shell)" : "#app[hidden]";
+    return document.querySelector(shown) ? "running" : false;
   });
   assert.equal(await state.jsonValue(), "running");
 }

@@ -10,8 +10,7 @@ use crate::build::Files;
 use crate::page::versioned;
 use crate::workspace::{about, root};
 
-/// Puts `lessons/index.json` (titles and miniatures, for the start page) and one file per lesson
-/// (`lessons/ID.json`, fetched when it is opened) into `files`.
+/// Puts one file per lesson (`lessons/ID.json`, fetched when it is opened) into `files`.
 pub fn pack_lessons(files: &mut Files) -> Result<Vec<Lesson>, String> {
     let mut lessons: Vec<Lesson> = Vec::new();
     for path in sources()? {
@@ -22,7 +21,6 @@ pub fn pack_lessons(files: &mut Files) -> Result<Vec<Lesson>, String> {
         files.insert(format!("lessons/{}.json", lesson.id), lesson::pack(&lesson).into());
         lessons.push(lesson);
     }
-    files.insert("lessons/index.json".into(), lesson::index(&lessons)?.into());
     Ok(lessons)
 }
 
@@ -70,17 +68,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_lesson_of_the_index_has_its_file() {
+    fn every_lesson_has_its_files() {
         let mut files = Files::new();
         let lessons = pack_lessons(&mut files).unwrap();
-        let index: lesson::Index = serde_json::from_slice(&files["lessons/index.json"]).unwrap();
-        assert!(index.lessons.iter().any(|card| card.id == "lease-expiration"));
-        assert_eq!(files.len(), index.lessons.len() + 1);
+        assert!(lessons.iter().any(|lesson| lesson.id == "lease-expiration"));
+        assert_eq!(files.len(), lessons.len());
         for name in ["style.css", "favicon.svg"] {
             files.insert(name.into(), Vec::new());
         }
         pages(&lessons, &mut files).unwrap();
-        for card in &index.lessons {
+        for card in &lessons {
             let bytes = &files[&format!("lessons/{}.json", card.id)];
             let lesson: Lesson = serde_json::from_slice(bytes).unwrap();
             assert_eq!(lesson.title, card.title);

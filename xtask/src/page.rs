@@ -36,8 +36,8 @@ fn fill(
             after.split_once("}}").ok_or("index.html: a \"{{\" has no \"}}\" after it.")?;
         html.push_str(before);
         html.push_str(&match name.trim() {
-            // Links to what can be read before the program is there, or without it.
-            "lessons" => sheet::list(lessons),
+            // The start page needs no program.
+            "lessons" => sheet::home(lessons),
             name => value(name, program, files)?,
         });
         rest = after;
@@ -86,7 +86,7 @@ mod tests {
     fn names_are_replaced_and_the_rest_is_kept() {
         assert_eq!(filled("a {{program.js}} {{ program.bytes }} b").unwrap(), "a p.js 1234 b");
         assert_eq!(filled("{{style.css}}").unwrap(), "style.css?v=85944171f73967e8");
-        assert_eq!(filled("{{lessons}}").unwrap(), "<ul></ul>");
+        assert_eq!(filled("{{lessons}}").unwrap(), "<ol class=\"cards\"></ol>");
         assert_eq!(filled("nothing to do").unwrap(), "nothing to do");
     }
 

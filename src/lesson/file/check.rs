@@ -3,8 +3,7 @@
 use super::place::Located;
 use crate::judge::Finding;
 use crate::lesson::claim::{Claim, EventRef, anchor};
-use crate::lesson::miniature::{Card, Index};
-use crate::lesson::model::{BASE, Beat, Lesson, Level, Line, Predict, Task, Variant};
+use crate::lesson::model::{Beat, Lesson, Level, Line, Predict, Task, Variant};
 use crate::run::{Run, ScenarioError};
 
 /// What came out of checking a lesson.
@@ -176,20 +175,4 @@ fn beat_stands(beat: &Beat, before: Option<&Beat>, run: &Run) -> Result<(), Stri
 pub fn pack(lesson: &Lesson) -> String {
     // A lesson is text and numbers with text keys: there is nothing that JSON cannot hold.
     serde_json::to_string(lesson).unwrap_or_default()
-}
-
-/// The list of lessons as the start page fetches it: each with the miniature of its base variant.
-///
-/// # Errors
-/// A lesson whose base variant does not compile.
-pub fn index<'l>(lessons: impl IntoIterator<Item = &'l Lesson>) -> Result<String, String> {
-    let mut cards = Vec::new();
-    for lesson in lessons {
-        let compiled = lesson.compile(BASE, &[]).map_err(|errors| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            format!("{}: {}", lesson.id, errors.join("; "))
-        })?;
-        cards.push(Card::of(lesson, &Run::of(compiled)));
-    }
-    Ok(serde_json::to_string(&Index { lessons: cards }).unwrap_or_default())
 }

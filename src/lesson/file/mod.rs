@@ -11,7 +11,7 @@ mod schema;
 mod tasks;
 mod teach;
 
-pub use check::{Checked, check, index, pack};
+pub use check::{Checked, check, pack};
 pub use place::Located;
 pub use read::{MOST_BYTES, ReadError, parse, parse_bytes, read};
 pub use schema::schema;

@@ -1,0 +1,93 @@
+//! The start page's list of lessons, each with the miniature of its own run.
+
+use super::html::html;
+use super::prose::{plain, said, tag};
+use super::words;
+use crate::diagram::Element;
+use crate::lesson::{BASE, Lesson, MarkKind, Miniature};
+use crate::run::Run;
+
+/// The width of a miniature.
+const WIDTH: u32 = 320;
+/// The height of a client's row in it.
+const ROW: u32 = 18;
+
+/// The lessons as links: the card opens the simulation, the line under it what can be read and printed.
+///
+/// A lesson whose base variant does not run has no miniature; `check` says why it does not.
+pub fn home(lessons: &[Lesson]) -> String {
+    html(&tag("ol", "cards", lessons.iter().enumerate().map(card)))
+}
+
+fn card((index, lesson): (usize, &Lesson)) -> Element {
+    // Whoever has never been here begins with the first one, so it says so.
+    let first = index == 0;
+    let facts = format!("{} min · {}", lesson.minutes, lesson.class.word());
+    let words = tag(
+        "span",
+        "card-words",
+        [
+            said("span", "card-title", &lesson.title),
+            said("span", "card-hook", &lesson.hook),
+            said("span", "quiet", facts),
+        ],
+    );
+    let words = words.holding(first.then(|| said("span", "go", words::START_HERE)));
+    let run = lesson.compile(BASE, &[]).ok().map(Run::of);
+    let link = tag("a", "card-link", [words]).with("href", format!("#/lesson/{}", lesson.id));
+    let link = link.holding(run.map(|run| miniature(&Miniature::of(&run))));
+    let more = |ending: &str, what: &str| {
+        let name = format!("{what}: {}", lesson.title);
+        let href = format!("lessons/{}{ending}.html", lesson.id);
+        said("a", "", what).with("href", href).with("aria-label", name)
+    };
+    let ways = [more("", words::READ), plain(" · "), more("-teacher", words::TEACHER)];
+    tag("li", if first { "first" } else { "" }, [link, tag("p", "card-more quiet", ways)])
+}
+
+/// A lesson's run at a glance: a line for each client, truth solid, belief without it in another colour
+/// and hatched, and the signs of what decided.
+fn miniature(tiny: &Miniature) -> Element {
+    let x = |unit: u32| unit * WIDTH / 1000;
+    let line = |y: u32| path("tiny-line", format!("M0 {y}H{WIDTH}"));
+    let mut drawn = Vec::new();
+    for (index, lane) in tiny.lanes.iter().enumerate() {
+        let y = 8 + ROW * index as u32;
+        drawn.push(line(y + 5));
+        for (spans, class, dy, height) in [
+            (&lane.belief, "tiny-belief", 1, 8),
+            (&lane.truth, "tiny-truth", 1, 8),
+            (&lane.stopped, "tiny-stopped", 11, 2),
+        ] {
+            drawn.extend(spans.iter().map(|(from, to)| {
+                let rect = tag("rect", class, []).with("x", x(*from)).with("y", y + dy);
+                rect.with("width", (x(*to) - x(*from)).max(1)).with("height", height)
+            }));
+        }
+    }
+    let base = 14 + ROW * tiny.lanes.len() as u32;
+    drawn.push(line(base + 3));
+    drawn.extend(tiny.marks.iter().filter_map(|mark| {
+        let x = x(mark.at);
+        let left = x.saturating_sub(3);
+        Some(match mark.kind {
+            MarkKind::Accept => path("tiny-accept", format!("M{left} {base}h6v6h-6z")),
+            MarkKind::Reject => {
+                let left = x.saturating_sub(1);
+                path("tiny-reject", format!("M{left} {base}h3l2 2v3l-2 2h-3l-2-2v-3z"))
+            }
+            MarkKind::Harm => {
+                let top = base - 2;
+                path("tiny-harm", format!("M{x} {top}l2 3 4 1-3 3 1 4-4-2-4 2 1-4-3-3 4-1z"))
+            }
+            MarkKind::Stale => path("tiny-stale", format!("M{left} {base}h6v6h-6z")),
+            _ => return None,
+        })
+    }));
+    let view = format!("-6 0 {} {}", WIDTH + 12, base + 12);
+    tag("svg", "tiny", drawn).with("viewBox", view).with("aria-hidden", "true")
+}
+
+fn path(class: &str, d: String) -> Element {
+    tag("path", class, []).with("d", d)
+}
