@@ -75,7 +75,7 @@ export async function serveDist({ intercept } = {}) {
 
 // ---- Browser -------------------------------------------------------------------------------------------------------
 
-function chromiumPath() {
+export function chromiumPath() {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
   const folders = ["/usr/bin", ...(process.env.PATH ?? "").split(delimiter)];

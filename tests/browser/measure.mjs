@@ -1,0 +1,152 @@
+// Measures what BENCHMARKS.md says of the page in a browser. It asserts nothing: figures depend on the machine.
+//
+//     cargo xtask build && node tests/browser/measure.mjs
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { DIST, chromiumPath } from "./lib.mjs";
+
+const TYPES = {
+  ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".json": "application/json",
+  ".mjs": "text/javascript", ".svg": "image/svg+xml", ".wasm": "application/wasm",
+};
+
+/** A static host that compresses, as real ones do; `change` may rewrite a file on its way. */
+async function host(change = (_, text) => text) {
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url, "http://x").pathname;
+    const name = path === "/" ? "index.html" : path.slice(1);
+    const file = await readFile(join(DIST, name)).catch(() => null);
+    if (!file) return response.writeHead(404).end();
+    const body = name.endsWith(".json") ? Buffer.from(change(name, file.toString())) : file;
+    response.writeHead(200, { "Content-Type": TYPES[extname(name)] ?? "text/plain", "Content-Encoding": "gzip" });
+    response.end(gzipSync(body, { level: 9 }));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+const percentile = (values, share) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+};
+
+const browser = await chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox", "--disable-gpu"] });
+const wide = { viewport: { width: 1280, height: 800 } };
+
+/** Opens an address on a slow line and a slow processor: 1.6 Mbit/s, 150 ms there and back, a quarter of the speed. */
+async function slowly(url, ready) {
+  const context = await browser.newContext(wide);
+  const tab = await context.newPage();
+  const session = await context.newCDPSession(tab);
+  await session.send("Network.enable");
+  await session.send("Network.emulateNetworkConditions", {
+    offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8,
+  });
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  const start = Date.now();
+  await tab.goto(url, { waitUntil: "commit" });
+  await ready(tab);
+  const usable = Date.now() - start;
+  const text = await tab.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+  await context.close();
+  return { text: Math.round(text), usable };
+}
+
+/** The script time of each animation frame while a lesson plays through, in milliseconds. */
+async function frames(url, speed) {
+  const context = await browser.newContext(wide);
+  const tab = await context.newPage();
+  await tab.addInitScript(() => {
+    globalThis.frameTimes = [];
+    const real = globalThis.requestAnimationFrame.bind(globalThis);
+    globalThis.requestAnimationFrame = (call) => real((now) => {
+      const start = performance.now();
+      call(now);
+      // What the frame set off is part of it: rendering runs at the end of the task.
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => globalThis.frameTimes.push(performance.now() - start);
+      queueMicrotask(() => channel.port2.postMessage(0));
+    });
+  });
+  await tab.goto(url);
+  await tab.locator(".stage").waitFor();
+  await tab.getByRole("combobox", { name: "Speed" }).selectOption({ label: speed });
+  const lanes = await tab.locator(".lane").count();
+  for (let tries = 0; tries < 40; tries++) {
+    await tab.getByRole("button", { name: "Play", exact: true }).click();
+    await tab.getByRole("button", { name: "Play", exact: true }).waitFor({ timeout: 60_000 });
+    const [step, all] = (await tab.locator(".readout span").first().innerText()).match(/\d+/g) ?? [];
+    if (step === all) break;
+  }
+  const times = await tab.evaluate(() => globalThis.frameTimes);
+  await context.close();
+  return { lanes, times };
+}
+
+const site = await host();
+const home = await slowly(site.url, (tab) => tab.locator(".card-link").first().waitFor());
+console.log(`start page on a slow line: text after ${home.text} ms, links after ${home.usable} ms`);
+const lesson = await slowly(`${site.url}#/lesson/lease-expiration`, async (tab) => {
+  await tab.locator(".stage").waitFor({ timeout: 60_000 });
+  await tab.keyboard.press("ArrowRight");
+  await tab.locator('.stage[data-step="1"]').waitFor();
+});
+console.log(`lesson on a slow line: text after ${lesson.text} ms, first step after ${lesson.usable} ms`);
+site.close();
+
+const third = await host((name, text) => {
+  if (!name.includes("lease-expiration")) return text;
+  const lesson = JSON.parse(text);
+  lesson.scenario.clients["client-c"] = { ...lesson.scenario.clients["client-b"], start: "2s" };
+  return JSON.stringify(lesson);
+});
+for (const speed of ["1×", "4×"]) {
+  const { lanes, times } = await frames(`${third.url}#/lesson/lease-expiration`, speed);
+  const figure = (share) => percentile(times, share).toFixed(2);
+  console.log(`${lanes} lanes at ${speed}: ${times.length} frames, script p50 ${figure(0.5)} ms, p95 ${figure(0.95)} ms`);
+}
+third.close();
+
+const long = await host((name, text) => {
+  if (!name.includes("lease-expiration")) return text;
+  const lesson = JSON.parse(text);
+  const round = ["acquire", "read balance", "work 10ms", "write balance = balance + 1", "release", "sleep 5ms"];
+  for (const id of ["client-a", "client-b"]) {
+    lesson.scenario.clients[id].program = ["repeat 450", ...round, "end"];
+  }
+  Object.assign(lesson.scenario, { until: "2000s", invariant: null });
+  lesson.variants = [{ ...lesson.variants[0], edits: [] }];
+  Object.assign(lesson, { beats: [], predictions: [], tasks: [] });
+  return JSON.stringify(lesson);
+});
+const context = await browser.newContext(wide);
+const tab = await context.newPage();
+const opened = Date.now();
+await tab.goto(`${long.url}#/lesson/lease-expiration`);
+await tab.locator(".stage").waitFor({ timeout: 60_000 });
+const shown = Date.now() - opened;
+await tab.keyboard.press("End");
+await tab.waitForTimeout(500);
+const nodes = () => tab.evaluate(() => document.querySelectorAll("*").length);
+const steps = await tab.locator(".readout span").first().innerText();
+console.log(`a long run (${steps.toLowerCase()}): open after ${shown} ms, ${await nodes()} DOM nodes at its end`);
+const seeks = await tab.evaluate(async () => {
+  const range = document.querySelector("input[type=range]");
+  const times = [];
+  for (let i = 0; i < 60; i++) {
+    const start = performance.now();
+    range.value = String(Math.floor(Number(range.max) * ((i * 37) % 60) / 60));
+    range.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((resolve) => { const c = new MessageChannel(); c.port1.onmessage = resolve; c.port2.postMessage(0); });
+    times.push(performance.now() - start);
+  }
+  return times;
+});
+console.log(`scrubbing it: script p50 ${percentile(seeks, 0.5).toFixed(1)} ms, p99 ${percentile(seeks, 0.99).toFixed(1)} ms`);
+long.close();
+await browser.close();
+process.exit();
