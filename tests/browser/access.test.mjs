@@ -93,7 +93,7 @@ test("the focus goes from the skip link to words, prediction, transport and log,
   const tab = await lesson(open, "lease-expiration", {});
   for (let i = 0; i < 60 && !(await tab.locator("#predict").isVisible()); i++) await tab.keyboard.press("ArrowRight");
   // Where a page begins: nothing comes before the link that skips its head.
-  await tab.evaluate(() => document.querySelector("a, button, input, select, [tabindex='0']").focus());
+  await tab.evaluate(() => document.querySelector("#app :is(a, button, input, select, [tabindex='0'])").focus());
   assert.ok(await tab.locator(".skip").evaluate((skip) => skip === document.activeElement));
   await tab.keyboard.press("Enter");
   assert.equal(await tab.evaluate(() => document.activeElement.id), "words");
