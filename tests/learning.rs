@@ -179,6 +179,16 @@ fn the_resource_is_looked_at_before_anything_is_explained() {
 }
 
 #[test]
+fn in_a_task_nothing_is_asked_and_the_verdict_is_not_kept_back() {
+    let said = Said { answer: 0, sure: 70, why: String::new() };
+    let task = [Action::Level(Some(Level::Help)), Action::Solve];
+    let state = after(after(open(FILES[0]), [Action::Commit(1, said)]), task);
+    assert!(state.halts().is_empty());
+    let state = after(state, [Action::Defend(0), Action::End]);
+    assert_eq!((state.looking(), state.decided()), (None, true));
+}
+
+#[test]
 fn the_first_press_of_play_in_the_first_lesson_runs_through_to_the_corruption() {
     let state = open(FILES[0]);
     let first = state.halts()[0];

@@ -219,7 +219,7 @@ impl State {
     /// The prediction whose answer has just been shown and that asks what was seen: until the story
     /// goes on, nothing is explained.
     pub fn looking(&self) -> Option<usize> {
-        let question = self.question().filter(|q| self.must_look(*q))?;
+        let question = self.question().filter(|q| self.level.is_none() && self.must_look(*q))?;
         let shown = self.show.questions.get(question).copied().flatten()?.1;
         let told = |beat: &&usize| match self.show.beats.get(**beat) {
             Some(Ok(event)) => *event > shown && Some(*event) <= self.head.event,
@@ -262,6 +262,10 @@ impl State {
     /// The events at which playing stops: beats if they are wanted, questions, and the answers of
     /// those that ask what was seen.
     pub fn halts(&self) -> Vec<u32> {
+        if self.level.is_some() {
+            // In a task nothing is told and nothing is asked, so there is nothing to stop for.
+            return Vec::new();
+        }
         let mut halts = self.show.halts(self.stop_at_beats);
         for (index, place) in self.show.questions.iter().enumerate() {
             let said = self.said.get(index).is_some_and(Option::is_some);
