@@ -17,10 +17,13 @@ use lockscope::ui::voice::Wish;
 const LENGTH: Number = Number { edit: 0, span: Span::Length };
 const START: Number = Number { edit: 0, span: Span::Moment };
 
-fn race() -> State {
+fn race_lesson() -> lesson::Lesson {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/05-lease-expiration.md");
-    let lesson = lesson::read(&path).expect("the race is there");
-    State::open(lesson, &Place::default()).expect("it runs")
+    lesson::read(&path).expect("the race is there")
+}
+
+fn race() -> State {
+    State::open(race_lesson(), &Place::default()).expect("it runs")
 }
 
 fn after(state: &State, actions: impl IntoIterator<Item = Action>) -> State {
@@ -267,4 +270,22 @@ fn whatever_the_menu_offers_finds_its_occasion_and_keeps_the_past() {
     }
     assert!(tried > 100, "{tried}");
     assert!(open.offers("pause") && !open.offers("drop"), "the lesson says what it offers");
+}
+
+#[test]
+fn whatever_has_a_length_has_its_edge() {
+    for (variant, label) in [
+        ("partition", "Length of the cut"),
+        ("delayed", "Length of the delay of message 2 from Client A to Resource"),
+        ("frozen", "Length of the pause of Client A"),
+    ] {
+        let place = Place { variant: Some(variant.into()), ..Place::default() };
+        let state = State::open(race_lesson(), &place).expect("it runs");
+        let found = Found::of(&state, 0).expect("an answer");
+        assert_eq!(found.label, label);
+        let edge = found.edge.as_ref().expect("each of these does harm from some length on");
+        assert!(!edge.safe_run.judgement.verdict.harmed(), "{variant}");
+        assert!(edge.harmful_run.judgement.verdict.harmed(), "{variant}");
+        assert!(found.turned().is_some() && found.pictures(430).is_some(), "{variant}");
+    }
 }

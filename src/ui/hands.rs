@@ -11,7 +11,7 @@ use yew::{
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
-use super::hold::{Grip, Number, in_seconds};
+use super::hold::{Grip, Number, in_seconds, read};
 use super::page::Model;
 use super::part::part;
 use super::player::{Held, Player};
@@ -101,12 +101,12 @@ fn item(state: &State, to: &To, index: usize) -> Html {
             </button>
             if !numbers.is_empty() {
                 <div class="numbers">
-                    { for fields }
                     if sought {
                         <button type="button" class="plain seek" aria-haspopup="dialog" onclick={on(to, Action::Find(Some(index)))}>
                             { strings::FIND }
                         </button>
                     }
+                    { for fields }
                 </div>
             }
         </li>
@@ -207,8 +207,12 @@ pub fn grips(
     let field = all.iter().find(|g| Some(g.number) == **open).map(|grip| {
         let style = format!("left:{}px;top:{}px", grip.point.x + 18, grip.point.y - header + 8);
         let (shut, own) = (open.setter(), grip_id(grip.number));
+        // What cannot be read stays, with what is wrong with it.
+        let typed = state.typed.as_ref().filter(|t| t.0 == grip.number);
+        let good = typed.is_none_or(|t| read(t.0, &t.1).is_some());
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
-            if ["Enter", "Escape"].contains(&event.key().as_str()) {
+            let key = event.key();
+            if key == "Escape" || key == "Enter" && good {
                 shut.set(None);
                 platform::focus(&own);
             }

@@ -286,7 +286,7 @@ impl State {
 
     fn enter(&mut self, number: Number) {
         let Some((typed, text, _)) = self.typed.clone().filter(|t| t.0 == number) else { return };
-        match seconds(&text).filter(|value| within(number.span, *value) == *value) {
+        match read(number, &text) {
             Some(value) => self.set(number, value),
             None => self.typed = Some((typed, text, true)),
         }
@@ -329,6 +329,11 @@ impl State {
 fn within(span: Span, time: Micros) -> Micros {
     let least = if span == Span::Moment { Micros::ZERO } else { SHORTEST };
     time.clamp(least, LONGEST)
+}
+
+/// What was typed for a number, where that can be.
+pub fn read(number: Number, text: &str) -> Option<Micros> {
+    seconds(text).filter(|value| within(number.span, *value) == *value)
 }
 
 /// Reads seconds as people type them: `12`, `0.5`, `0,5`, `250 ms`.

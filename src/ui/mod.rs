@@ -2,7 +2,8 @@
 //!
 //! [`state`] is the one reducer, [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
-//! [`settings`] what the reader wants; they are plain Rust and tested natively.
+//! [`settings`] what the reader wants, [`fault`] what is broken, [`hold`] the times that a hand changes,
+//! [`sought`] where one of them decides; they are plain Rust and tested natively.
 //! All else exists on wasm32 only: `player` lets time pass and writes into nodes of the picture,
 //! `aloud` into the one live region, `platform` is the only other contact with the browser, the rest
 //! are components.
