@@ -27,5 +27,5 @@ pub use html::html;
 pub use site::{Shell, lesson_page, teacher_page};
 pub use strip::{Frame, WIDTH, story};
 #[cfg(not(target_arch = "wasm32"))]
-pub use teacher::{address, teacher};
+pub use teacher::teacher;
 pub use words::the_run as heading;

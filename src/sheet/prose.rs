@@ -1,7 +1,8 @@
 //! Elements of a document, and the words of a lesson as elements.
 
 use crate::diagram::Element;
-use crate::lesson::{Block, Inline, Lesson, Target};
+use crate::lesson::{BASE, Block, Inline, Lesson, Target};
+use crate::sim::EventId;
 
 /// An element of a class with these in it.
 pub fn tag(tag: &'static str, class: &str, children: impl IntoIterator<Item = Element>) -> Element {
@@ -18,6 +19,19 @@ pub fn said(name: &'static str, class: &str, text: impl Into<String>) -> Element
 /// Words that stand beside elements.
 pub fn plain(text: impl Into<String>) -> Element {
     Element { text: text.into(), ..Element::new("") }
+}
+
+/// The address of a moment of a lesson, from the start page on; `present` is for a room.
+pub fn address(lesson: &Lesson, variant: &str, event: Option<EventId>, present: bool) -> String {
+    let mut address = format!("#/lesson/{}", lesson.id);
+    let run = (variant != BASE).then(|| format!("run={variant}"));
+    let event = event.map(|e| format!("event={}", e.0));
+    let present = present.then(|| "present=1".to_string());
+    for (index, pair) in [run, event, present].into_iter().flatten().enumerate() {
+        address.push(if index == 0 { '?' } else { '&' });
+        address.push_str(&pair);
+    }
+    address
 }
 
 /// The words of a lesson, and whether they lead anywhere: paper has no links.

@@ -1,6 +1,6 @@
 //! The film strip: one still picture for each key moment of a run, with what is said of it.
 
-use super::prose::{Prose, plain, said, tag};
+use super::prose::{Prose, address, plain, said, tag};
 use super::words;
 use crate::diagram::{Element, Picture, Still, still};
 use crate::lesson::{Beat, Block, Lesson};
@@ -81,7 +81,8 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
         let moment = format!("{} · {}", index + 1, narrate::moment(at));
         let caption = [said("p", "kicker", moment), said("h3", "", frame.title(run))];
         let caption = tag("figcaption", "prose", caption).holding(prose.blocks(frame.blocks()));
-        let figure = tag("figure", "frame", [caption, room(prose, image)]);
+        let image = tag("div", "frame-picture", [image]).holding(way(prose, frame, at));
+        let figure = tag("figure", "frame", [caption, image]);
         let item = tag("li", "", [figure]);
         match frame.beat.filter(|_| prose.links) {
             Some(beat) => item.with("id", &beat.id),
@@ -91,11 +92,13 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
     tag("ol", "film", items)
 }
 
-/// On a narrow screen a picture scrolls in a box of its own, by keyboard too.
-fn room(prose: Prose<'_>, image: Element) -> Element {
-    let room = tag("div", "frame-picture", []);
-    let room = if prose.links { room.with("tabindex", 0) } else { room };
-    room.holding([image])
+/// Where a frame can be seen in the simulation. On a narrow screen, where the picture scrolls in a box
+/// of its own, this is also what the keyboard scrolls it by.
+fn way(prose: Prose<'_>, frame: &Frame<'_>, at: Micros) -> Option<Element> {
+    let beat = frame.beat.filter(|_| prose.links)?;
+    let to = address(prose.lesson, &beat.variant, Some(frame.event), false);
+    let link = said("a", "", words::see(&narrate::moment(at))).with("href", format!("../{to}"));
+    Some(tag("p", "quiet screen", [link]))
 }
 
 /// What has happened since the frame before, and a little of what led to it.

@@ -1,24 +1,12 @@
 //! The teacher's sheet: for somebody with a few spare minutes, a projector and a board.
 
-use super::prose::{Prose, plain, said, tag};
+use super::prose::{Prose, address, plain, said, tag};
 use super::questions::{Asked, decided};
 use super::{handout, words};
 use crate::diagram::{Element, Picture};
 use crate::lesson::{Answer, BASE, Beat, Lesson, Predict, anchor, misconception};
 use crate::narrate;
 use crate::run::Run;
-use crate::sim::EventId;
-
-/// The address of a moment of a lesson, large enough for a room, from the start page on.
-pub fn address(lesson: &Lesson, variant: &str, event: Option<EventId>) -> String {
-    let mut query = Vec::new();
-    if variant != BASE {
-        query.push(format!("run={variant}"));
-    }
-    query.extend(event.map(|e| format!("event={}", e.0)));
-    query.push("present=1".into());
-    format!("#/lesson/{}?{}", lesson.id, query.join("&"))
-}
 
 /// The sheet. `runs` are the runs of the variants by index; `picture` is that of the first.
 pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Picture) -> Element {
@@ -58,7 +46,7 @@ struct Sheet<'l> {
 impl Sheet<'_> {
     /// Where the lesson is, for the wall and for everybody.
     fn ways(&self) -> Element {
-        let wall = address(self.lesson, BASE, None);
+        let wall = address(self.lesson, BASE, None, true);
         let leaf = format!("{}.html", self.lesson.id);
         tag(
             "p",
@@ -95,7 +83,7 @@ impl Sheet<'_> {
         let place = self.lesson.variants.iter().position(|v| v.name == variant);
         let run = place.and_then(|p| self.runs.get(p)).and_then(Option::as_ref);
         let event = run.and_then(|run| Some((run, anchor(run, line).ok()?)));
-        let to = address(self.lesson, variant, event.map(|e| e.1));
+        let to = address(self.lesson, variant, event.map(|e| e.1), true);
         let at = event.and_then(|(run, e)| run.record.events.get(e.0 as usize)).map(|e| e.at);
         let at = at.map_or_else(String::new, |at| format!(", {}", narrate::moment(at)));
         let named = format!("{title}{at}");

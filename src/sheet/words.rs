@@ -59,6 +59,10 @@ pub fn teacher_title(title: &str) -> String {
     format!("{TEACHER}: {title}")
 }
 
+pub fn see(moment: &str) -> String {
+    format!("See {moment} in the simulation")
+}
+
 /// What a run is called above its pictures.
 pub fn the_run(title: &str) -> String {
     format!("The run “{title}”")

@@ -230,6 +230,11 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
+    where: ".frame-picture a",
+    why: "What the edge of a picture cuts off counts as lying behind the words below it.",
+  },
+  {
+    rule: "color-contrast",
     where: ".handout code",
     why: "Code in a line of text that breaks into two boxes; its colours are those of the text around it.",
   },
