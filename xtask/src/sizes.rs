@@ -77,7 +77,9 @@ mod tests {
 
     #[test]
     fn a_lesson_weighs_the_program_and_the_start_page_does_not() {
-        let noise = |length: u32| (0..length).map(|i| (i.wrapping_mul(i) / 7 % 251) as u8).collect::<Vec<_>>();
+        let noise = |length: u32| {
+            (0..length).map(|i| (i.wrapping_mul(i) / 7 % 251) as u8).collect::<Vec<_>>()
+        };
         let files = Files::from([
             ("index.html".to_owned(), vec![b'a'; 2_500]),
             ("lockscope-1.wasm".to_owned(), noise(900_000)),
