@@ -214,13 +214,13 @@ pub fn grips(
             let key = event.key();
             if key == "Escape" || key == "Enter" && good {
                 shut.set(None);
-                platform::focus(&own);
+                focus_later(own.clone());
             }
         });
         let (shut, own) = (open.setter(), grip_id(grip.number));
         let onclick = Callback::from(move |_: MouseEvent| {
             shut.set(None);
-            platform::focus(&own);
+            focus_later(own.clone());
         });
         html! {
             <div key="field" class="grip-field" role="group" aria-label={state.label(grip.number)} {style} {onkeydown}>
@@ -255,6 +255,14 @@ pub fn grips(
             { for field }
         </div>
     }
+}
+
+/// Puts the focus on an element once what was just changed is drawn.
+fn focus_later(id: String) {
+    gloo_timers::callback::Timeout::new(0, move || {
+        platform::focus(&id);
+    })
+    .forget();
 }
 
 fn grip_id(number: Number) -> String {

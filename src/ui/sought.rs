@@ -4,7 +4,7 @@ use super::state::State;
 use crate::diagram::{self, Element, Layout, Still};
 use crate::narrate;
 use crate::run::{self, Run};
-use crate::search::{Edge, Goal, NoEdge, knife_edge};
+use crate::search::{Edge, Goal, NoEdge, knife_edge, knife_edge_between};
 use crate::sim::{EventId, Micros};
 use crate::systems::Registry;
 
@@ -38,7 +38,7 @@ impl Found {
         let registry = Registry::standard();
         let compile = |edits: &[String]| run::compile(&scenario, edits, &registry);
         let seek = |goal| knife_edge(&compile, &state.edits, edit, goal);
-        let (mut edge, no_harm) = match seek(Goal::Harm) {
+        let (mut edge, mut no_harm) = match seek(Goal::Harm) {
             Ok(edge) => (Some(edge), None),
             Err(why) => (None, Some(why)),
         };
@@ -48,6 +48,15 @@ impl Found {
         }
         if matches!(no_harm, Some(NoEdge::Never(_))) && stale.is_some() {
             edge = seek(Goal::Rejected).ok();
+            // Behind a check, harm may come only with lengths that are late and not yet rejected.
+            let window = stale.as_ref().zip(edge.as_ref()).map(|(s, e)| (s.safe, e.safe));
+            if let Some(window) = window.filter(|w| w.0 < w.1)
+                && edge.as_ref().is_some_and(|e| Goal::Harm.is_met(&e.safe_run))
+                && let Ok(found) =
+                    knife_edge_between(&compile, &state.edits, edit, Goal::Harm, window)
+            {
+                (edge, no_harm) = (Some(found), None);
+            }
             if edge.is_none() {
                 edge = stale.take();
             }

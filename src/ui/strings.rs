@@ -427,7 +427,7 @@ pub const ALWAYS_HARM: &str =
     "There is harm even if it lasts no time at all, so its length decides nothing.";
 
 pub fn never_harm(longest: Micros) -> String {
-    format!("No length up to {} does harm in this run.", narrate::span(longest))
+    format!("None of the lengths that were tried, up to {}, does harm.", narrate::span(longest))
 }
 
 pub const YET_REJECTED: &str =

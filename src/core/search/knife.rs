@@ -110,19 +110,50 @@ pub fn knife_edge(
         }
         harmful = Micros(harmful.0 * 2).min(LONGEST);
     }
-    while harmful.0 - safe.0 > STEP.0 {
-        let middle = Micros((safe.0 + harmful.0) / 2 / STEP.0 * STEP.0);
-        if goal.is_met(&search.run(middle)?.1) {
-            harmful = middle;
-        } else {
-            safe = middle;
+    search.bisect(goal, safe, harmful)
+}
+
+/// The edge between a length that does not reach the goal and a longer one that does: for a goal that
+/// comes and goes with the length, which doubling may miss.
+///
+/// # Errors
+/// Why there is no edge to be found.
+pub fn knife_edge_between(
+    compile: &Compile<'_>,
+    edits: &[String],
+    index: usize,
+    goal: Goal,
+    (safe, harmful): (Micros, Micros),
+) -> Result<Edge, NoEdge> {
+    Search { compile, edits, index, runs: 0 }.bisect(goal, safe, harmful)
+}
+
+impl Search<'_> {
+    fn bisect(mut self, goal: Goal, mut safe: Micros, mut harmful: Micros) -> Result<Edge, NoEdge> {
+        while harmful.0 - safe.0 > STEP.0 {
+            let middle = Micros((safe.0 + harmful.0) / 2 / STEP.0 * STEP.0);
+            if goal.is_met(&self.run(middle)?.1) {
+                harmful = middle;
+            } else {
+                safe = middle;
+            }
         }
+        let (safe_edits, safe_run) = self.run(safe)?;
+        let (harmful_edits, harmful_run) = self.run(harmful)?;
+        let swap = swap(&safe_run, &harmful_run, goal);
+        let runs = self.runs;
+        Ok(Edge {
+            goal,
+            safe,
+            harmful,
+            safe_edits,
+            harmful_edits,
+            safe_run,
+            harmful_run,
+            swap,
+            runs,
+        })
     }
-    let (safe_edits, safe_run) = search.run(safe)?;
-    let (harmful_edits, harmful_run) = search.run(harmful)?;
-    let swap = swap(&safe_run, &harmful_run, goal);
-    let runs = search.runs;
-    Ok(Edge { goal, safe, harmful, safe_edits, harmful_edits, safe_run, harmful_run, swap, runs })
 }
 
 struct Search<'s> {

@@ -2,4 +2,4 @@
 
 mod knife;
 
-pub use knife::{Compile, Edge, Goal, NoEdge, Swap, knife_edge};
+pub use knife::{Compile, Edge, Goal, NoEdge, Swap, knife_edge, knife_edge_between};
