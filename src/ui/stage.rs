@@ -8,7 +8,7 @@ use yew::{
     use_state_eq,
 };
 
-use super::draw::{Same, node, nodes};
+use super::draw::{Same, icon, node, nodes};
 use super::hands;
 use super::hold::{Hold, Number};
 use super::page::Model;
@@ -17,6 +17,7 @@ use super::platform::{self, use_width};
 use super::player::{Nodes, Player};
 use super::state::{Action, State};
 use super::strings;
+use super::transport::PLAY;
 use crate::diagram::{Mark, Picture, Shape, defs, header, paths};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
@@ -98,7 +99,21 @@ pub fn Stage(props: &Props) -> Html {
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </section>
+            if at.is_none() && !state.playing && !state.present { { begin(&props.to) } }
         </div>
+    }
+}
+
+/// The one thing to do where nothing has happened yet, large and in the middle.
+fn begin(to: &UseReducerDispatcher<Model>) -> Html {
+    let to = to.clone();
+    let onclick = Callback::from(move |_: MouseEvent| {
+        // The button goes away with its press; the keys of the player are where it was.
+        platform::focus("stage");
+        to.dispatch(Action::Play);
+    });
+    html! {
+        <button type="button" class="begin" {onclick}>{ icon(PLAY) }{ strings::PLAY_FROM_START }</button>
     }
 }
 

@@ -115,6 +115,7 @@ pub const PROGRAM: &str = "Program";
 
 pub const TO_START: &str = "To the start";
 pub const BACK: &str = "Step back";
+pub const PLAY_FROM_START: &str = "Play from the start";
 pub const PLAY: &str = "Play";
 pub const PAUSE: &str = "Pause playing";
 pub const FORWARD: &str = "Step forward";

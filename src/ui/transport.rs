@@ -20,7 +20,7 @@ use crate::sim::Micros;
 
 const TO_START: &str = "M5 4v12M16 4l-8 6 8 6z";
 const BACK: &str = "M14 4 6 10l8 6z";
-const PLAY: &str = "M6 3.5v13l10-6.5z";
+pub const PLAY: &str = "M6 3.5v13l10-6.5z";
 const PAUSE: &str = "M6 4h3v12H6zM11.5 4h3v12h-3z";
 const FORWARD: &str = "M6 4l8 6-8 6z";
 /// The height of the miniature.

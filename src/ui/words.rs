@@ -34,8 +34,8 @@ pub fn words(props: &Props) -> Html {
             if told { { story(props) } }
             { prediction(props) }
             { closing(props) }
-            { edits(props) }
             { defences(props) }
+            { edits(props) }
             if state.level.is_none() { { by_hand(props) } }
             { another(props) }
             { rules(state) }
