@@ -183,7 +183,9 @@ export async function running(tab) {
     if (problem) return problem.value ?? problem.textContent;
     const home = document.querySelector("#home");
     const shown = home.hidden ? "#app > *:not(.shell)" : "#app[hidden]";
-    return document.querySelector(shown) ? "running" : false;
+    // A lesson takes the focus once it listens to keys.
+    const listens = !document.querySelector("#lesson") || document.activeElement !== document.body;
+    return document.querySelector(shown) && listens ? "running" : false;
   });
   assert.equal(await state.jsonValue(), "running");
 }

@@ -345,7 +345,7 @@ test("from home two clicks lead to a projector, and all its letters are large", 
   await tab.getByRole("link", { name: /lease-expiration race/ }).first().click();
   await button(tab, "Present").click();
   await tab.locator(".wall").waitFor();
-  assert.equal(await tab.locator("header.top, .side, .tools, .transport").count(), 0);
+  assert.equal(await tab.locator("#app :is(header.top, .side, .tools, .transport)").count(), 0);
   const told = new Set();
   for (let turns = 0; turns < 24; turns++) {
     const [smallest] = await tab.evaluate(letterSizes);
@@ -401,7 +401,7 @@ test("a presenter turns, blanks, leaves, and comes back to the very step", page(
 
   await tab.keyboard.press("Escape");
   await tab.locator(".wall").waitFor({ state: "detached" });
-  await tab.locator("header.top").waitFor();
+  await tab.locator("#app header.top").waitFor();
   await tab.waitForFunction(() => !location.href.includes("present"));
   assert.equal(await step(tab), before);
   assert.equal(trouble.errors.length, 0);
