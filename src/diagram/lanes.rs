@@ -154,9 +154,12 @@ impl Sayings<'_> {
             self.say(EventId(0), node, "free".into());
         }
         for node in names.of_kind(NodeKind::Resource) {
-            let mut own = names.homes.iter().enumerate().filter(|h| *h.1 == node);
-            let first = own.next().map(|h| h.0);
-            let initial = first.and_then(|i| Some((i, self.run.compiled.setup.cells.get(i)?)));
+            // Of several cells, the one that the invariant speaks of first is what it is all about.
+            let setup = &self.run.compiled.setup;
+            let own = |cell: &usize| names.homes.get(*cell) == Some(&node);
+            let first = setup.invariant.as_ref().and_then(|i| i.first_var()).filter(own);
+            let first = first.or_else(|| (0..names.homes.len()).find(own));
+            let initial = first.and_then(|i| Some((i, setup.cells.get(i)?)));
             let text = match initial {
                 Some((cell, value)) => format!("{} = {value}", names.cells[cell]),
                 None => String::new(),

@@ -35,6 +35,16 @@ pub enum Binary {
 }
 
 impl Expr {
+    /// The place that it names first, if it names any.
+    pub fn first_var(&self) -> Option<usize> {
+        match self {
+            Expr::Const(_) => None,
+            Expr::Var(place) => Some(*place),
+            Expr::Binary(_, a, b) => a.first_var().or_else(|| b.first_var()),
+            Expr::Not(inner) => inner.first_var(),
+        }
+    }
+
     /// The value with the integers at `vars`; a place beyond them counts as 0.
     pub fn eval(&self, vars: &[i64]) -> i64 {
         match self {
