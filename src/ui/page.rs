@@ -147,10 +147,11 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
         // The address follows what is on screen, so that a reload or a copied link brings it back.
         let at_rest = (!state.playing && state.hold.is_none()).then(|| Route::of(state));
         use_effect_with(at_rest, |hash| {
-            if let Some(hash) = hash.as_ref().filter(|h| **h != platform::hash()) {
-                platform::replace_hash(hash);
+            if let Some(hash) = hash {
+                platform::replace_hash_soon(hash.clone());
             }
         });
+        use_effect_with((), |()| platform::forget_hash);
     }
     let title = strings::page_title(&state.lesson.title, state.show.step(state.head));
     use_effect_with(title, |title| platform::set_title(title));
@@ -364,7 +365,10 @@ impl Hands {
         if deed == Deed::Length {
             self.tab.set(0);
             if let Some(id) = super::hands::first_length(state) {
-                platform::select_soon(id);
+                // Keys may come fast: a field that is there takes the next one.
+                if !platform::select(&id) {
+                    platform::select_soon(id);
+                }
             }
             return;
         }

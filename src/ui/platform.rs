@@ -1,8 +1,9 @@
 //! Every contact with the browser but the animation: storage, clipboard, files, address, media queries.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use js_sys::Array;
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, Date};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -28,8 +29,41 @@ pub fn hash() -> String {
     window().and_then(|w| w.location().hash().ok()).unwrap_or_default()
 }
 
-/// The whole address.
+/// How long an address waits until it is written, in milliseconds.
+const ADDRESS_WAITS: u32 = 80;
+
+thread_local! {
+    /// The fragment that is about to be written.
+    static NEXT_HASH: RefCell<Option<(Timeout, String)>> = const { RefCell::new(None) };
+    /// When the last one was written, in milliseconds.
+    static HASH_WRITTEN: Cell<f64> = const { Cell::new(0.0) };
+}
+
+/// Changes the fragment: at once, or in a moment if that has just happened. Writing it is dear, and
+/// browsers refuse it when it happens too often, so that of many steps in a row only the last counts.
+pub fn replace_hash_soon(new: String) {
+    let next = (new != hash()).then(|| (Timeout::new(ADDRESS_WAITS, write_hash), new));
+    NEXT_HASH.set(next);
+    if Date::now() - HASH_WRITTEN.get() > f64::from(3 * ADDRESS_WAITS) {
+        write_hash();
+    }
+}
+
+fn write_hash() {
+    if let Some((_, new)) = NEXT_HASH.take() {
+        replace_hash(&new);
+        HASH_WRITTEN.set(Date::now());
+    }
+}
+
+/// The lesson is left: its address is not written any more.
+pub fn forget_hash() {
+    NEXT_HASH.set(None);
+}
+
+/// The whole address, with all that has been done.
 pub fn address() -> String {
+    write_hash();
     window().and_then(|w| w.location().href().ok()).unwrap_or_default()
 }
 
@@ -323,7 +357,7 @@ pub fn focus_soon(id: &'static str) {
     let later = move || {
         focus(id);
     };
-    gloo_timers::callback::Timeout::new(0, later).forget();
+    Timeout::new(0, later).forget();
 }
 
 /// What is typed into the field with this id.
@@ -345,7 +379,7 @@ pub fn select(id: &str) -> bool {
 
 /// The same, once what was just changed is drawn.
 pub fn select_soon(id: String) {
-    gloo_timers::callback::Timeout::new(0, move || {
+    Timeout::new(0, move || {
         select(&id);
     })
     .forget();
@@ -358,7 +392,7 @@ pub fn reveal(id: &'static str) {
             element.scroll_into_view();
         }
     };
-    gloo_timers::callback::Timeout::new(0, later).forget();
+    Timeout::new(0, later).forget();
 }
 
 fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {

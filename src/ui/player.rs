@@ -236,8 +236,9 @@ impl Player {
         } else {
             glide(&mut inner, passed)
         };
-        self.draw(&inner);
+        // What is measured comes before what is written, so that nothing is laid out twice in a frame.
         self.follow(&inner, false);
+        self.draw(&inner);
         self.request(&mut inner);
         // The action renders, and that may come back to this player.
         drop(inner);

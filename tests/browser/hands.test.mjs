@@ -96,6 +96,7 @@ test("a pause is shortened with the mouse: the run changes on the way, and all o
 
 test("Escape takes a drag back, and with Shift a hand is exact to the millisecond", page(async ({ open: opener }) => {
   const tab = await open(opener);
+  await tab.waitForTimeout(200);
   const before = [await hash(tab), await edits(tab), tab.url()];
   const [x, y] = await middle(end(tab));
   await tab.mouse.move(x, y);
@@ -113,6 +114,7 @@ test("Escape takes a drag back, and with Shift a hand is exact to the millisecon
   await tab.locator(".grip-says").waitFor({ state: "detached" });
   await tab.mouse.move(x, y - 200);
   await tab.mouse.up();
+  await tab.waitForTimeout(200);
   assert.deepEqual([await hash(tab), await edits(tab), tab.url()], before);
 }));
 

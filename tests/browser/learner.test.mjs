@@ -154,6 +154,7 @@ test("steps lead back one event and to the start, and a link brings back the ver
   assert.equal(await step(tab), 0);
 
   await press(tab, "f", "Control+ArrowRight", "Control+ArrowRight");
+  await tab.waitForTimeout(200);
   const before = [await step(tab), await hash(tab), tab.url()];
   await tab.reload();
   await stage(tab).waitFor();

@@ -78,10 +78,11 @@ test("a challenge is one click away, is decided by the run, and survives a reloa
   await words(tab).getByText("Reached: this run does it.").waitFor();
   await tab.locator("#said").getByText(/Goal reached/).waitFor({ state: "attached" });
 
+  await tab.waitForTimeout(200);
   await tab.reload();
   await tab.locator(".goal", { hasText: "Corrupt the balance and pause nobody." }).waitFor();
   await words(tab).getByText("Reached: this run does it.").waitFor();
-  assert.match(tab.url(), /level=challenge/);
+  await tab.waitForURL(/level=challenge/);
 
   await button(tab, "Show me").click();
   await tab.getByRole("heading", { name: "The lease-expiration race, slowly" }).waitFor();

@@ -381,6 +381,7 @@ test("a presenter turns, blanks, leaves, and comes back to the very step", page(
   await tab.keyboard.press("PageDown");
   const here = [await step(tab), await tab.locator(".wall h1").innerText()];
   assert.ok(here[0] > 0);
+  await tab.waitForTimeout(200);
   await tab.reload();
   await tab.locator(".wall").waitFor();
   await stage(tab).waitFor();
