@@ -237,16 +237,19 @@ function colours() {
   document.documentElement.dataset.theme = theme?.[1] ?? "auto";
 }
 
+/** Words that somebody else wrote, as long as a line. */
+const shortened = (text) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
 /** Shows what the address asks for. */
 function show() {
   const { hash } = location;
-  const lesson = /^#\/lesson\/([a-z0-9-]+)/.exec(hash);
+  const lesson = /^#\/lesson\/([a-z0-9-]+)(?:\?|$)/.exec(hash);
   const known = lesson || hash === "" || hash === "#" || hash === "#/";
   const cameBack = !lesson && byId("home").hidden;
   byId("home").hidden = Boolean(lesson);
   byId("app").hidden = !lesson;
   byId("unknown").hidden = known;
-  if (!known) byId("unknown").textContent = WORDS.unknown(hash.replace(/^#\/?/, ""));
+  if (!known) byId("unknown").textContent = WORDS.unknown(shortened(hash.replace(/^#\/?/, "")));
   if (lesson) {
     const read = byId("loading-read");
     if (read) read.href = `lessons/${lesson[1]}.html`;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use lockscope::run::{compile, kind};
+use lockscope::run::{Run, compile, kind};
 use lockscope::search::{Goal, NoEdge, knife_edge};
 use lockscope::systems::Registry;
 use support::{Draws, race, seeds};
@@ -30,7 +30,7 @@ fn the_shortest_harmful_pause_is_the_one_that_arithmetic_predicts() {
             "SEED={seed} cargo test --test search the_shortest"
         );
         assert_eq!(edge.harmful.0 - edge.safe.0, 1_000);
-        assert!(edge.runs < 60, "{} runs", edge.runs);
+        assert!(edge.runs < 500, "{} runs", edge.runs);
         let swap = edge.swap.expect("two operations changed places");
         let told = |run: &lockscope::run::Run, id| kind::kind(run.record.event(id));
         // Without harm A's write came first; with harm B's read overtook it.
@@ -50,7 +50,8 @@ fn the_shortest_harmful_pause_is_the_one_that_arithmetic_predicts() {
 
 #[test]
 fn there_is_no_edge_behind_a_check_and_none_without_a_pause() {
-    let case = race().edits("set resource.check token");
+    // Reads show the newer token, so that no write slips in between.
+    let case = race().edits("set resource.check token").edits("set resource.reads token");
     let compiled = |edits: &[String]| compile(&case.scenario, edits, &Registry::standard());
     let find = |index, goal| knife_edge(&compiled, &case.edits, index, goal);
     assert!(matches!(find(0, Goal::Harm), Err(NoEdge::Never(_))));
@@ -64,4 +65,27 @@ fn there_is_no_edge_behind_a_check_and_none_without_a_pause() {
     let told = |run: &lockscope::run::Run, id| kind::kind(run.record.event(id));
     assert_eq!(told(&rejected.safe_run, swap.first.0), "accept");
     assert_eq!(told(&rejected.harmful_run, swap.first.1), "reject");
+}
+
+#[test]
+fn a_length_that_does_harm_on_screen_is_never_denied() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/lessons");
+    let mut harmful = 0;
+    for name in ["01-break-it", "05-lease-expiration", "06-fencing-tokens"] {
+        let path = format!("{folder}/{name}.md");
+        let lesson = lockscope::lesson::read(path.as_ref()).expect("it is a lesson");
+        for variant in &lesson.variants {
+            let scenario = lesson.scenario_of(variant);
+            let edits: Vec<String> = variant.edits.iter().map(|e| e.text.clone()).collect();
+            let compiled = |edits: &[String]| compile(&scenario, edits, &Registry::standard());
+            let run = Run::of(compiled(&edits).expect("it compiles"));
+            for index in 0..edits.len() {
+                let found = knife_edge(&compiled, &edits, index, Goal::Harm);
+                let denied = matches!(found, Err(NoEdge::Never(_)));
+                assert!(!denied || !run.judgement.verdict.harmed(), "{name} {}", variant.name);
+                harmful += usize::from(found.is_ok());
+            }
+        }
+    }
+    assert!(harmful > 10, "{harmful}");
 }

@@ -7,7 +7,7 @@ use super::text::{SIZE, fit, width as width_of};
 use super::words::{short, value};
 use crate::judge::{Ask, Grant, Testimony, Token};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, ProcId, Table, What};
+use crate::sim::{EventId, Micros, ProcId, Set, Table, What};
 
 /// The height of the header with its margins.
 pub(super) const HEADER: i32 = 60;
@@ -117,6 +117,7 @@ struct Sayings<'r> {
     believed: Table<ProcId, Grant>,
     held: Table<ProcId, Vec<Grant>>,
     highest: Table<ProcId, Token>,
+    down: Set<ProcId>,
 }
 
 impl Sayings<'_> {
@@ -128,6 +129,7 @@ impl Sayings<'_> {
             believed: Table::new(),
             held: Table::new(),
             highest: Table::new(),
+            down: Set::default(),
         };
         sayings.begin();
         for (index, event) in run.record.events.iter().enumerate() {
@@ -140,6 +142,16 @@ impl Sayings<'_> {
             }
             if let Some(note) = event.note() {
                 sayings.hear(id, event.node, note);
+            }
+            // Nothing that is said of a dead process changes that it is down.
+            match event.what {
+                What::Crash(_) => {
+                    sayings.down.insert(event.node);
+                }
+                What::Restart => {
+                    sayings.down.remove(&event.node);
+                }
+                _ => {}
             }
         }
         sayings.said
@@ -169,6 +181,9 @@ impl Sayings<'_> {
     }
 
     fn say(&mut self, event: EventId, node: ProcId, text: String) {
+        if self.down.contains(&node) && text != "restarted" {
+            return;
+        }
         let from = self.run.record.events.get(event.0 as usize).map_or(Micros::ZERO, |e| e.at);
         let said = self.said.entry(node).or_default();
         if said.last().is_none_or(|s| s.text != text) {

@@ -2,7 +2,8 @@
 //! by show of hands. The counts stay in the page and are sent nowhere.
 
 use super::show::Head;
-use super::state::{Action, State};
+use super::state::{Action, State, own_edits};
+use super::strings;
 
 /// The most hands that are counted for one answer.
 const MOST: u32 = 9_999;
@@ -158,6 +159,56 @@ impl State {
         match self.passed(event, false).filter(|_| forward) {
             Some(question) => self.put(question),
             None => self.turn(beat),
+        }
+    }
+}
+
+/// The story as one learner reads it.
+impl State {
+    /// Goes on or back in the story. On the way, a question that was answered is decided by its run, and
+    /// one that was not is asked.
+    pub(super) fn turn_story(&mut self, forward: bool) {
+        let decides = self.question().filter(|q| {
+            forward && self.said.get(*q).is_some_and(Option::is_some) && !self.answered(*q)
+        });
+        let place = |state: &State, q: usize| state.show.questions.get(q).copied().flatten();
+        if let Some((_, shown)) = decides.and_then(|q| place(self, q)) {
+            self.jump_and_say(self.show.head(Some(shown)));
+            self.stopped = self.looking().map(|_| strings::STOPPED_TO_LOOK);
+            return;
+        }
+        let beat = self.neighbour(forward);
+        let before = self.head.event;
+        let mut since = before;
+        if let Some(name) = beat.and_then(|b| self.lesson.beats.get(b)).map(|b| b.variant.clone())
+            && beat.is_some_and(|b| !self.show.story.contains(&b))
+        {
+            // Whoever changed the run keeps it: then the words say which run they are about.
+            let untouched = own_edits(&self.lesson, self.variant) == self.edits;
+            let variant = self.lesson.variants.iter().position(|v| v.name == name);
+            if let Some(variant) = variant.filter(|_| untouched) {
+                self.take_edit(Action::Variant(variant));
+                since = None;
+            }
+        }
+        let target = match beat {
+            Some(beat) => self.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied()),
+            None if forward => self.show.last(),
+            None => None,
+        };
+        let asked = self.show.questions.iter().enumerate().find_map(|(i, place)| {
+            let (asked, _) = (*place)?;
+            let open = self.said.get(i).is_some_and(Option::is_none);
+            (open && since < Some(asked) && Some(asked) < target).then_some(asked)
+        });
+        match (asked.filter(|_| forward && self.level.is_none()), beat) {
+            (Some(asked), _) => {
+                self.jump_and_say(self.show.head(Some(asked)));
+                self.stopped = Some(strings::STOPPED_TO_ASK);
+            }
+            (None, Some(beat)) => self.turn(beat),
+            (None, None) if forward => self.jump_and_say(self.show.end()),
+            (None, None) => self.jump_and_say(Head::default()),
         }
     }
 }

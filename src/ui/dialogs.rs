@@ -396,6 +396,9 @@ pub fn help(letters: bool, change: &Change, on_close: Callback<()>) -> Html {
     };
     let body = html! {
         <>
+            <h3>{ strings::HOW_TO_READ }</h3>
+            { list(strings::LEGEND) }
+            <h3>{ strings::KEYS_TITLE }</h3>
             <p>{ strings::KEYS_NOTE }</p>
             { list(strings::KEYS) }
             <h3>{ strings::LETTERS }</h3>
@@ -403,8 +406,6 @@ pub fn help(letters: bool, change: &Change, on_close: Callback<()>) -> Html {
             { list(strings::LETTER_KEYS) }
             <h3>{ strings::PRESENT_KEYS_TITLE }</h3>
             { list(strings::PRESENT_KEYS) }
-            <h3>{ strings::HOW_TO_READ }</h3>
-            { list(strings::LEGEND) }
         </>
     };
     dialog(strings::HELP.into(), "help", on_close, body)

@@ -297,6 +297,14 @@ fn handle(
     let onlostpointercapture = Callback::from(move |_: PointerEvent| {
         up.release();
     });
+    let onpointercancel = {
+        // What the system takes away has not been let go.
+        let (to, player) = (to.clone(), player.clone());
+        Callback::from(move |_: PointerEvent| {
+            player.forget();
+            to.dispatch(Action::Cancel);
+        })
+    };
     let (pressed, setter) = (player.clone(), open.setter());
     let onclick = Callback::from(move |_: MouseEvent| {
         // A press that moved the edge is over with that.
@@ -329,7 +337,7 @@ fn handle(
         <>
             <button type="button" key={number_id(number)} id={grip_id(number)} class={classes!(class, held.then_some("held"))} {style}
                 aria-label={strings::grip(&state.label(number), value)}
-                {onpointerdown} {onpointermove} {onlostpointercapture} {onclick} {onkeydown} />
+                {onpointerdown} {onpointermove} {onpointercancel} {onlostpointercapture} {onclick} {onkeydown} />
             if held {
                 <span key="says" class="grip-says" style={format!("left:{}px;top:{}px", point.x + 18, point.y - header - 12)}>{ says }</span>
             } else if ends {
@@ -377,7 +385,8 @@ fn capture(event: &PointerEvent) -> bool {
 /// The lesson's own runs, to start from.
 fn runs(props: &Props) -> Html {
     let state = &props.state;
-    if state.lesson.variants.len() < 2 {
+    // In a task the run is the learner's to make.
+    if state.lesson.variants.len() < 2 || state.level.is_some() {
         return html! {};
     }
     let to = props.to.clone();

@@ -105,7 +105,8 @@ pub fn Header(props: &HeaderProps) -> Html {
         let listener = platform::window().map(|window| {
             Listener::new(&window, "keydown", move |event| {
                 let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
-                let wanted = platform::settings().letters && !platform::takes_keys(event.target());
+                let wanted =
+                    platform::settings().letters && !platform::takes_key(event.target(), "?");
                 if key.as_deref() == Some("?") && wanted {
                     event.prevent_default();
                     setter.set(Opened::Help);

@@ -143,10 +143,14 @@ impl State {
         let (variant, edits) = (start(&lesson, task), &task.solution);
         let edits = edits.iter().map(|e| e.text.clone()).collect();
         self.edit(variant, edits, Some(Micros::ZERO), strings::SOLUTION_SHOWN.into());
+        self.shown_solution = true;
     }
 
-    /// Whether the run on screen is the solution of the task.
+    /// Whether the run on screen is the solution of the task, and not the learner's own work.
     pub fn shows_solution(&self) -> bool {
+        if !self.shown_solution {
+            return false;
+        }
         self.task().is_some_and(|(_, task)| {
             task.solution.iter().map(|e| e.text.as_str()).eq(self.edits.iter().map(String::as_str))
         })
@@ -250,6 +254,10 @@ impl State {
         let Some((_, shown)) = self.show.questions.get(question).copied().flatten() else {
             return (Seen::Nothing, None);
         };
+        // Where nobody is asked what happened at the resource, what shows the answer decides.
+        if !self.lesson.predictions.get(question).is_some_and(|p| p.look) {
+            return (Seen::Nothing, Some(shown));
+        }
         let findings = self.show.run.judgement.findings.iter().rev();
         let late = findings.filter(|f| f.event().0 <= shown).find_map(|finding| match finding {
             Finding::StaleAccepted { event } => Some((Seen::Accepted, event.0)),

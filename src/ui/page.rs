@@ -358,7 +358,9 @@ impl Hands {
             Deed::Blank => !platform::is_text_field(target.clone()),
             _ => false,
         };
-        if !everywhere && (!platform::in_lesson(target.clone()) || platform::takes_keys(target)) {
+        if !everywhere
+            && (!platform::in_lesson(target.clone()) || platform::takes_key(target, &key))
+        {
             return;
         }
         event.prevent_default();

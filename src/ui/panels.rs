@@ -105,6 +105,7 @@ pub fn program(props: &Props) -> Html {
     // What it is doing stands here, beside the line that it is at.
     let knows = narrate::knows(&state.show.run, &world);
     let own = knows.iter().find(|k| k.node == client);
+    let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
     let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
     let choose = clients.map(|(node, name, _)| {
         let (to, node) = (props.to.clone(), *node);
@@ -119,7 +120,7 @@ pub fn program(props: &Props) -> Html {
                 <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
             </div>
             if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
-            <p class="doing">{ doing.map_or(strings::NO_PROGRAM, |d| &d.1) }</p>
+            <p class="doing">{ doing.map_or(otherwise, |d| &d.1) }</p>
             <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ for lists }</section>
         </section>
     }

@@ -337,12 +337,12 @@ pub fn use_width(node: &NodeRef) -> i32 {
     *width
 }
 
-/// Whether keys typed at this element belong to it, and not to the player.
-pub fn takes_keys(target: Option<web_sys::EventTarget>) -> bool {
-    inside(
-        target,
-        "input, select, textarea, button, a, summary, dialog, pre, [role=tab], [contenteditable]",
-    )
+/// Whether a key typed at this element belongs to it, and not to the player: fields take all of them,
+/// buttons and links what presses them.
+pub fn takes_key(target: Option<web_sys::EventTarget>, key: &str) -> bool {
+    let fields = "input, select, textarea, dialog, pre, [role=tab], [contenteditable], .grip";
+    let presses = matches!(key, " " | "Enter") && inside(target.clone(), "button, a, summary");
+    presses || inside(target, fields)
 }
 
 /// Puts the focus on the element with this id; whether there is one.

@@ -298,7 +298,9 @@ impl Player {
 
     /// Whatever a pointer has, it has no longer.
     pub fn forget(&self) {
-        self.inner.borrow_mut().pull = None;
+        let held = self.inner.borrow_mut().pull.take().is_some();
+        // The click that ends such a press means nothing any more.
+        self.moved.set(held || self.moved.get());
     }
 
     /// The node that the play head is taken by.
@@ -398,7 +400,11 @@ impl Player {
         let above = f64::from(picture.header_height) + 24.0;
         // On a wall there is no room to spare for what has not happened yet.
         let (lowest, after_jump) = if inner.scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
-        let wanted = if y > top + height * lowest {
+        // On a wall the present stands low, so that what led to it is in sight.
+        let wall = jumped && inner.scale > 1.0;
+        let wanted = if wall {
+            (y - height * after_jump).max(0.0)
+        } else if y > top + height * lowest {
             y - height * if jumped { after_jump } else { lowest }
         } else if y < top + above {
             y - above

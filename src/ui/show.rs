@@ -205,10 +205,14 @@ impl Show {
             return next.map_or_else(|| self.end(), |e| self.head(Some(*e)));
         }
         let Some(event) = head.event else { return Head::default() };
-        // Between two events, the first step back leads to the one that has happened.
-        let whole = head.at > self.time(event);
-        let count = list.partition_point(|s| if whole { *s <= event } else { *s < event });
-        self.head(count.checked_sub(1).and_then(|i| list.get(i)).copied())
+        // Between two of them, the first step back leads to the one that has happened.
+        let count = list.partition_point(|s| *s <= event);
+        let at = |count: usize| count.checked_sub(1).and_then(|i| list.get(i)).copied();
+        match at(count) {
+            Some(last) if self.time(last) < head.at => self.head(Some(last)),
+            Some(_) => self.head(at(count - 1)),
+            None => Head::default(),
+        }
     }
 
     /// The end of the run.

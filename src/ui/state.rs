@@ -57,6 +57,8 @@ pub struct State {
     pub given: Vec<bool>,
     /// Which tasks were reached, by their index: it is said once.
     pub solved: Vec<bool>,
+    /// The solution on screen was asked for, and not found.
+    pub shown_solution: bool,
     /// The lesson's variant that the learner started from: it says which clients there are.
     pub variant: usize,
     /// All edits of the run on screen, the variant's own first.
@@ -189,6 +191,8 @@ pub enum Action {
     Solve,
     /// Runs a variant that the words on screen link to; they stay.
     Follow(usize),
+    /// Goes on or back in the story, in whichever of the lesson's runs it happens.
+    Next(bool),
     /// Sends a token to the resource by hand.
     Send(u64),
 }
@@ -241,6 +245,7 @@ impl State {
             notice: None,
             looked: vec![None; lesson.predictions.len()],
             solved: vec![false; lesson.tasks.len()],
+            shown_solution: false,
             level,
             given: given(&lesson, level),
             lesson: Rc::new(lesson),
@@ -309,6 +314,7 @@ impl State {
             Action::Start => self.jump_and_say(Head::default()),
             Action::End => self.jump_and_say(self.show.end()),
             Action::Beat(beat) => self.turn(beat),
+            Action::Next(forward) => self.turn_story(forward),
             Action::Size(size) => self.size = size,
             Action::Speed(speed) => {
                 self.speed = speed;
@@ -416,8 +422,10 @@ impl State {
     }
 
     fn reach(&mut self, event: u32) {
+        let passed = self.head.event.map_or(0, |e| e + 1)..=event;
         self.head = self.show.head(Some(event));
-        if self.decides(event) {
+        // Many events can happen between two frames; the last one that decides something is told.
+        if let Some(event) = passed.rev().find(|e| self.decides(*e)) {
             let kind = self.show.run.record.events.get(event as usize).map_or("", kind::kind);
             let words = narrate::sentence(&self.show.run, EventId(event));
             self.say(Wish::Passed { kind, words });
@@ -426,6 +434,9 @@ impl State {
             self.head = self.show.end();
             self.playing = false;
             self.jumps += 1;
+            let verdict = &self.show.headline;
+            let words = format!("{} {}", verdict.word, verdict.rest);
+            self.say(Wish::Passed { kind: "end", words });
         }
     }
 
@@ -512,6 +523,7 @@ impl State {
         at: Option<Micros>,
         words: String,
     ) {
+        self.shown_solution = false;
         let before = self.branch();
         let width = self.show.picture.width;
         match Show::of(&self.lesson, variant, &edits, &self.written, width) {
@@ -547,6 +559,7 @@ impl State {
     }
 
     fn restore(&mut self, branch: Branch, words: &str) {
+        self.shown_solution = false;
         // These edits ran before, so they can be read.
         let Branch { variant, edits, .. } = &branch;
         let width = self.show.picture.width;

@@ -110,6 +110,7 @@ pub const SHOW: &str = "Show";
 pub const EARLIER: &str = "Show earlier";
 pub const NOTHING_YET: &str = "Nothing yet.";
 pub const NO_PROGRAM: &str = "It runs no program. It answers.";
+pub const DOWN: &str = "It is down.";
 pub const STORY: &str = "Story";
 pub const PROGRAM: &str = "Program";
 
@@ -200,7 +201,8 @@ pub const PRESENT_KEYS: &[(&str, &str)] = &[
     (". or B", "black screen; any key brings it back"),
     ("Esc", "leaves"),
 ];
-pub const KEYS_NOTE: &str = "Keys work in a lesson wherever the focus is, but not in fields and on buttons, which have keys of their own.";
+pub const KEYS_TITLE: &str = "Keys";
+pub const KEYS_NOTE: &str = "Keys work while the focus is in the lesson. In a field they type, and on a button Space and Enter press it.";
 pub const HOW_TO_READ: &str = "How to read the picture";
 /// Its signs, each with what it says.
 pub const LEGEND: &[(&str, &str)] = &[
@@ -412,13 +414,16 @@ pub fn milliseconds(time: Micros) -> String {
 
 pub fn varied(label: &str, runs: u32) -> String {
     let label = label.replacen("Length", "length", 1);
-    format!("Only the {label} was varied. It took {runs} runs.")
+    match runs {
+        0 => format!("Only the {label} was varied."),
+        _ => format!("Only the {label} was varied. It took {runs} runs."),
+    }
 }
 
 /// From where on a write is late before that decides anything.
 pub fn stale_from(from: Micros, word: &str) -> String {
     format!(
-        "Already from {} on, the write comes after the newer grant. It is stale then, and the verdict is “{}”",
+        "At {} already, the write comes after the newer grant: it is stale. The verdict at that length is “{}”",
         milliseconds(from),
         word
     )

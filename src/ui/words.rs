@@ -115,7 +115,11 @@ fn strayed(state: &State, to: &UseReducerDispatcher<Model>, variant: usize) -> H
     let exact = own_edits(lesson, state.show.variant) == state.edits;
     let own = if exact { title(state.show.variant) } else { strings::YOUR_OWN_RUN };
     let to_other = to.clone();
-    let onclick = Callback::from(move |_: MouseEvent| to_other.dispatch(Action::Variant(variant)));
+    let onclick = Callback::from(move |_: MouseEvent| {
+        to_other.dispatch(Action::Variant(variant));
+        // The button goes away with its press.
+        super::platform::focus("lesson");
+    });
     html! {
         <section class="story" aria-label={strings::STORY}>
             { turns(state, to) }
@@ -150,6 +154,7 @@ fn closing(props: &Props) -> Html {
             { for questions }
             <h2>{ strings::SAY }</h2>
             <p class="say">{ &state.lesson.say }</p>
+            <p><a href="#/">{ strings::ALL_LESSONS }</a></p>
         </section>
     }
 }
@@ -168,6 +173,7 @@ fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let onclick = Callback::from(move |_: MouseEvent| {
         to.dispatch(Action::Variant(index));
         to.dispatch(Action::Beat(beat));
+        super::platform::focus("words");
     });
     html! {
         <p class="note">
@@ -183,17 +189,17 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
         let begins = !forward && beat.is_none() && state.beat().is_some();
         let ends = forward && beat.is_none() && !state.at_end();
         let to = to.clone();
-        let onclick = Callback::from(move |_: MouseEvent| match beat {
-            Some(beat) => to.dispatch(Action::Beat(beat)),
-            None if begins => to.dispatch(Action::Start),
-            None if ends => {
-                to.dispatch(Action::End);
+        let able = beat.is_some() || begins || ends;
+        let onclick = Callback::from(move |_: MouseEvent| {
+            if able {
+                to.dispatch(Action::Next(forward));
+            }
+            if ends {
                 super::platform::reveal("closing");
             }
-            None => {}
         });
         // Disabled buttons would lose the focus of whoever presses them last.
-        let off = (beat.is_none() && !begins && !ends).then_some("true");
+        let off = (!able).then_some("true");
         html! { <button type="button" class="plain" aria-disabled={off} {onclick}>{ word }</button> }
     };
     let all = state.lesson.beats.len();

@@ -1,13 +1,16 @@
 //! The knife edge: the shortest pause (or cut, or delay) that does it, found by bisection.
 
 use crate::judge::{CellId, Section, Testimony};
-use crate::run::{Compiled, Run, ScenarioError, Span};
-use crate::sim::{EventId, Micros, MsgId, ProcId};
+use crate::run::{Compiled, Edit, Run, ScenarioError, Span};
+use crate::sim::{EventId, Micros, MsgId, ProcId, sort};
 
 /// The step of the search: an edge is told to the millisecond.
 const STEP: Micros = Micros::from_millis(1);
 /// The longest length that is tried.
 const LONGEST: Micros = Micros::from_secs(10 * 60);
+
+/// Into how many grains the length of the run is divided.
+const GRAINS: u64 = 400;
 
 /// How a search compiles the scenario under other edits.
 pub type Compile<'s> = dyn Fn(&[String]) -> Result<Compiled, Vec<ScenarioError>> + 's;
@@ -84,9 +87,9 @@ pub enum NoEdge {
 /// Finds the shortest length of the edit with this index that reaches the goal: everything else
 /// stays.
 ///
-/// The search doubles the length until a run reaches it and halves the gap from there. It finds an
-/// edge; where the goal comes and goes with the length, it finds the lowest one that the doubling
-/// met.
+/// The search tries a length at each grain of the run's own length, and the present one, until a run
+/// reaches the goal, and halves the gap from there. Where the goal comes and goes with the length,
+/// it finds the lowest edge, unless a whole window of lengths lies within a grain.
 ///
 /// # Errors
 /// Why there is no edge to be found.
@@ -102,15 +105,13 @@ pub fn knife_edge(
         return Err(NoEdge::Always);
     }
     let mut safe = Micros::ZERO;
-    let mut harmful = STEP;
-    while !goal.is_met(&search.run(harmful)?.1) {
-        safe = harmful;
-        if harmful >= LONGEST {
-            return Err(NoEdge::Never(LONGEST));
+    for length in search.lengths(&zero) {
+        if goal.is_met(&search.run(length)?.1) {
+            return search.bisect(goal, safe, length);
         }
-        harmful = Micros(harmful.0 * 2).min(LONGEST);
+        safe = length;
     }
-    search.bisect(goal, safe, harmful)
+    Err(NoEdge::Never(LONGEST))
 }
 
 /// The edge between a length that does not reach the goal and a longer one that does: for a goal that
@@ -129,6 +130,23 @@ pub fn knife_edge_between(
 }
 
 impl Search<'_> {
+    /// The lengths to try, in order: what is longer than the run is as long as the run.
+    fn lengths(&self, run: &Run) -> Vec<Micros> {
+        let plan = &run.compiled.plan;
+        let whole = |length: u64| Micros(length / STEP.0 * STEP.0).max(STEP);
+        let grain = whole(plan.until.0 / GRAINS);
+        let mut lengths: Vec<Micros> =
+            (1..=GRAINS).map(|n| Micros(grain.0 * n)).filter(|l| *l <= LONGEST).collect();
+        let now = (self.compile)(self.edits).ok();
+        let now = now.and_then(|c| c.edits.get(self.index).map(Edit::spans));
+        let now = now.and_then(|spans| Some(spans.iter().find(|s| s.0 == Span::Length)?.1));
+        lengths.extend(now.map(|now| whole(now.0).min(LONGEST)));
+        lengths.push(LONGEST);
+        sort(&mut lengths);
+        lengths.dedup();
+        lengths
+    }
+
     fn bisect(mut self, goal: Goal, mut safe: Micros, mut harmful: Micros) -> Result<Edge, NoEdge> {
         while harmful.0 - safe.0 > STEP.0 {
             let middle = Micros((safe.0 + harmful.0) / 2 / STEP.0 * STEP.0);
