@@ -9,6 +9,7 @@ use lockscope::lesson::{self, Lesson};
 use lockscope::sim::{Micros, ProcId};
 use lockscope::ui::class::Count;
 use lockscope::ui::keys::{Act, Deed, Part, Press, Sheet, deed};
+use lockscope::ui::learn::Said;
 use lockscope::ui::show::Size;
 use lockscope::ui::state::{Action, Fault, Place, State};
 use lockscope::ui::voice::Wish;
@@ -261,4 +262,35 @@ fn the_style_sheet_has_the_colours_of_the_palettes() {
         !drawing.contains('#')
             || drawing.matches("url(\"#").count() == drawing.matches('#').count()
     );
+}
+
+#[test]
+fn going_on_tells_every_beat_and_asks_and_decides_every_question() {
+    for lesson in lessons() {
+        let id = lesson.id.clone();
+        let (beats, questions) = (lesson.beats.len(), lesson.predictions.len());
+        let mut state = open(lesson);
+        let (mut told, mut decided) = (Vec::new(), vec![false; questions]);
+        for _ in 0..3 * (beats + questions) {
+            if let Some(question) = state.question() {
+                if state.said[question].is_none() {
+                    let said = Said { answer: 0, sure: 50, why: String::new() };
+                    state = state.after(Action::Commit(question, said));
+                }
+                decided[question] |= state.answered(question);
+            }
+            told.extend(state.beat().filter(|b| told.last() != Some(b)));
+            if told.last() == Some(&(beats - 1)) && state.at_end() {
+                break;
+            }
+            state = state.after(Action::Next(true));
+        }
+        told.dedup();
+        let mut all = told.clone();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all, (0..beats).collect::<Vec<_>>(), "{id}: {told:?}");
+        assert!(decided.iter().all(|d| *d), "{id}: {decided:?}");
+        assert!(state.at_end(), "{id}");
+    }
 }

@@ -140,7 +140,8 @@ impl State {
             self.vote = None;
             return;
         }
-        let Some(beat) = self.neighbour(forward) else {
+        let toward = self.toward.filter(|_| forward);
+        let Some(beat) = toward.or_else(|| self.neighbour(forward)) else {
             let target = if forward { self.show.end() } else { Head::default() };
             match self.passed(target.event, false).filter(|_| forward) {
                 Some(question) => self.put(question),
@@ -157,7 +158,10 @@ impl State {
         }
         let event = self.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied());
         match self.passed(event, false).filter(|_| forward) {
-            Some(question) => self.put(question),
+            Some(question) => {
+                self.put(question);
+                self.toward = Some(beat);
+            }
             None => self.turn(beat),
         }
     }
@@ -172,12 +176,20 @@ impl State {
             forward && self.said.get(*q).is_some_and(Option::is_some) && !self.answered(*q)
         });
         let place = |state: &State, q: usize| state.show.questions.get(q).copied().flatten();
-        if let Some((_, shown)) = decides.and_then(|q| place(self, q)) {
+        let toward = self.toward.filter(|_| forward);
+        let beat = toward.or_else(|| self.neighbour(forward));
+        let event_of = |state: &State, beat: usize| {
+            state.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied())
+        };
+        // What this run tells before that comes before that.
+        let here = beat.filter(|b| self.show.story.contains(b)).and_then(|b| event_of(self, b));
+        let shown = decides.and_then(|q| place(self, q)).map(|p| p.1);
+        if let Some(shown) = shown.filter(|s| here.is_none_or(|h| h > *s)) {
             self.jump_and_say(self.show.head(Some(shown)));
+            self.toward = toward;
             self.stopped = self.looking().map(|_| strings::STOPPED_TO_LOOK);
             return;
         }
-        let beat = self.neighbour(forward);
         let before = self.head.event;
         let mut since = before;
         if let Some(name) = beat.and_then(|b| self.lesson.beats.get(b)).map(|b| b.variant.clone())
@@ -192,7 +204,7 @@ impl State {
             }
         }
         let target = match beat {
-            Some(beat) => self.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied()),
+            Some(beat) => event_of(self, beat),
             None if forward => self.show.last(),
             None => None,
         };
@@ -205,6 +217,7 @@ impl State {
             (Some(asked), _) => {
                 self.jump_and_say(self.show.head(Some(asked)));
                 self.stopped = Some(strings::STOPPED_TO_ASK);
+                self.toward = beat;
             }
             (None, Some(beat)) => self.turn(beat),
             (None, None) if forward => self.jump_and_say(self.show.end()),

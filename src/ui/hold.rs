@@ -319,6 +319,7 @@ impl State {
             Deed::Delay(from, to, n, _) => strings::a_delay_of(&label(from), &label(to), *n),
             Deed::Set(key, ..) if number.span == Span::Value => return key.clone(),
             Deed::Set(key, ..) => strings::a_change_of(key),
+            Deed::Send(..) => strings::A_TOKEN.into(),
             _ => String::new(),
         };
         strings::number(number.span, &thing)

@@ -57,6 +57,8 @@ pub struct State {
     pub given: Vec<bool>,
     /// Which tasks were reached, by their index: it is said once.
     pub solved: Vec<bool>,
+    /// The beat that the learner was on the way to when a question came first.
+    pub toward: Option<usize>,
     /// The solution on screen was asked for, and not found.
     pub shown_solution: bool,
     /// The lesson's variant that the learner started from: it says which clients there are.
@@ -245,6 +247,7 @@ impl State {
             notice: None,
             looked: vec![None; lesson.predictions.len()],
             solved: vec![false; lesson.tasks.len()],
+            toward: None,
             shown_solution: false,
             level,
             given: given(&lesson, level),
@@ -469,6 +472,7 @@ impl State {
     pub(super) fn jump(&mut self, head: Head) {
         self.head = head;
         self.stopped = None;
+        self.toward = None;
         self.turned = None;
         self.playing = false;
         self.jumps += 1;

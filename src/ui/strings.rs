@@ -324,6 +324,7 @@ pub fn your_why(why: &str) -> String {
 }
 
 pub const A_CUT: &str = "the cut";
+pub const A_TOKEN: &str = "the token sent by hand";
 pub const A_HEALING: &str = "the healing";
 
 pub fn a_pause_of(who: &str) -> String {

@@ -86,6 +86,10 @@ fn story(props: &Props) -> Html {
         return strayed(state, to, variant);
     }
     let elsewhere_told = |i: usize| !state.show.story.contains(&i) && !state.speaks_of_this_run(i);
+    if state.toward.is_some() {
+        // A question comes first, and these words would be about another part of the story.
+        return html! { <section class="story" aria-label={strings::STORY}>{ turns(state, to) }</section> };
+    }
     let other = state.turned.is_some_and(elsewhere_told);
     html! {
         <section class="story" aria-label={strings::STORY}>
@@ -206,7 +210,7 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     if all == 0 {
         return html! {};
     }
-    let (first, place) = match state.beat() {
+    let (first, place) = match state.toward.map_or(state.beat(), |b| b.checked_sub(1)) {
         Some(beat) if beat + 1 == all => (strings::TO_END, strings::beat_of(all, all)),
         Some(beat) => (strings::NEXT, strings::beat_of(beat + 1, all)),
         None => (strings::BEGIN, strings::beat_of(0, all)),

@@ -229,7 +229,7 @@ test("the millisecond is found in a moment, with both runs, and it is the comman
   // It leaves with the pause, 1.2 s after the start, travels for 50 ms, and B's read arrives at 10.45 s.
   assert.ok(Math.abs(harmful - (10_450 - 1_200 - 50)) <= 1);
   assert.deepEqual(await dialog.locator("h3").allInnerTexts(), [`${lengths[0]}: Harmless.`, `${lengths[1]}: Corrupted.`]);
-  await dialog.getByText(/Already from 9.101 ms on/).waitFor();
+  await dialog.getByText(/At 9.101 ms already/).waitFor();
   assert.equal(await dialog.locator(".edge-picture svg.still").count(), 2);
   await accessible(tab);
   await shot(tab, "hands-edge");

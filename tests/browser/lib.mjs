@@ -181,11 +181,10 @@ export async function running(tab) {
   const state = await tab.waitForFunction(() => {
     const problem = document.querySelector("#loading-problem p, dialog.panic textarea");
     if (problem) return problem.value ?? problem.textContent;
-    const home = document.querySelector("#home");
-    const shown = home.hidden ? "#app > *:not(.shell)" : "#app[hidden]";
+    if (!document.querySelector("#home").hidden) return "running";
     // A lesson takes the focus once it listens to keys.
-    const listens = !document.querySelector("#lesson") || document.activeElement !== document.body;
-    return document.querySelector(shown) && listens ? "running" : false;
+    const listens = document.querySelector("#lesson") && document.activeElement !== document.body;
+    return listens || document.querySelector(".wall, #app .page [role=alert]") ? "running" : false;
   });
   assert.equal(await state.jsonValue(), "running");
 }
@@ -257,6 +256,12 @@ const UNDECIDED = [
     where: ".tabs *, .stage-scroll *",
     key: "bgOverlap",
     why: "What lies below the bar that sticks to the bottom of a phone scrolls into view.",
+  },
+  {
+    rule: "color-contrast",
+    where: ".knows th",
+    key: "bgOverlap",
+    why: "A heading beside several rows of a table lies over all of them, and they have the page's own ground.",
   },
 ];
 

@@ -234,7 +234,10 @@ test("a step is said once, moving is silent until it is still, an injection is s
   const tab = await lesson(open);
   await listen(tab);
   assert.equal(await tab.locator("[aria-live]").count(), 1, "one region, and the log is none");
-  await press(tab, "ArrowRight", "ArrowRight");
+  await press(tab, "ArrowRight");
+  await tab.locator('.stage[data-step="1"]').waitFor();
+  await press(tab, "ArrowRight");
+  await tab.locator('.stage[data-step="2"]').waitFor();
   const current = tab.locator(".entries [aria-current=step] span").last();
   const words = (await heard(tab)).map(([, text]) => text);
   assert.equal(words.length, 2);
@@ -346,6 +349,7 @@ test("from home two clicks lead to a projector, and all its letters are large", 
   await button(tab, "Present").click();
   await tab.locator(".wall").waitFor();
   assert.equal(await tab.locator("#app :is(header.top, .side, .tools, .transport)").count(), 0);
+  await tab.waitForFunction(() => { const s = document.querySelector("#stage"); return s.scrollWidth <= s.clientWidth; });
   const told = new Set();
   for (let turns = 0; turns < 24; turns++) {
     const [smallest] = await tab.evaluate(letterSizes);
