@@ -318,9 +318,12 @@ fn the_same_run_gives_the_same_file_as_before() {
 
 #[test]
 fn a_miniature_shows_the_same_story_within_its_box() {
-    let harmed = format!("{:?}", miniature(&race(&[PAUSE]), 600, 36));
+    let harmed = format!("{:?}", miniature(&race(&[PAUSE]), 600, 36, Micros(u64::MAX)));
     assert!(harmed.contains("Hatch(Stale)") && harmed.contains("Tint(Danger)"), "{harmed}");
-    assert!(format!("{:?}", miniature(&race(&[PAUSE, CHECK]), 600, 36)).contains("Fenced"));
-    let calm = format!("{:?}", miniature(&race(&[]), 600, 36));
+    assert!(
+        format!("{:?}", miniature(&race(&[PAUSE, CHECK]), 600, 36, Micros(u64::MAX)))
+            .contains("Fenced")
+    );
+    let calm = format!("{:?}", miniature(&race(&[]), 600, 36, Micros(u64::MAX)));
     assert!(!calm.contains("Danger") && !calm.contains("Stale"), "{calm}");
 }

@@ -23,8 +23,8 @@ pub fn miniature_x(run: &Run, width: i32, at: Micros) -> i32 {
 }
 
 /// Belief and truth of each client over time, from left to right, the overlaps behind them, and
-/// under them the pauses, the writes and the harm.
-pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
+/// under them the pauses, the writes and the harm, as far as they have been seen.
+pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primitive> {
     let story = Story::of(run);
     let x = |at: Micros| miniature_x(run, width, at);
     let across = |from: Micros, to: Micros, top: i32, bottom: i32| {
@@ -67,14 +67,14 @@ pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<Primitive> {
     }
     let y = height - MARKS / 2;
     drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
-    for pause in &story.pauses {
+    for pause in story.pauses.iter().filter(|p| p.from <= seen) {
         let area = across(pause.from, pause.to, y - 1, y + 1);
         drawn.push(filled(&area, None, Fill::Solid(Role::Muted), 0));
         let at = Point { x: x(pause.from).clamp(4, (width - 4).max(4)), y };
         drawn.extend(pause_sign(at));
     }
     let mut last: Vec<(Kind, Role, i32)> = Vec::new();
-    for sign in signs(run) {
+    for sign in signs(run).into_iter().filter(|s| s.at <= seen) {
         let at = Point { x: x(sign.at).clamp(6, (width - 6).max(6)), y };
         let hidden = |l: &&mut (Kind, Role, i32)| l.0 == sign.kind && l.1 == sign.role;
         match last.iter_mut().find(hidden) {

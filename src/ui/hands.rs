@@ -273,6 +273,22 @@ fn field_here(state: &State, to: &To, number: Number) -> Html {
     field(state, to, number, strings::number_word(number.span), GRIP_FIELD.into())
 }
 
+/// A press that did not move the edge opens its field.
+fn opens_field(
+    number: Number,
+    player: &Same<Player>,
+    open: &UseStateHandle<Option<Number>>,
+) -> Callback<MouseEvent> {
+    let (pressed, setter) = (player.clone(), open.setter());
+    Callback::from(move |_: MouseEvent| {
+        // A press that moved the edge is over with that.
+        if !pressed.has_moved() {
+            setter.set(Some(number));
+            platform::select_soon(GRIP_FIELD.into());
+        }
+    })
+}
+
 /// The button on one edge.
 fn handle(
     state: &Same<State>,
@@ -305,14 +321,7 @@ fn handle(
             to.dispatch(Action::Cancel);
         })
     };
-    let (pressed, setter) = (player.clone(), open.setter());
-    let onclick = Callback::from(move |_: MouseEvent| {
-        // A press that moved the edge is over with that.
-        if !pressed.has_moved() {
-            setter.set(Some(number));
-            platform::select_soon(GRIP_FIELD.into());
-        }
-    });
+    let onclick = opens_field(number, player, open);
     let onkeydown = {
         let (to, player) = (to.clone(), player.clone());
         Callback::from(move |event: KeyboardEvent| {

@@ -256,7 +256,7 @@ fn Strip(props: &StripProps) -> Html {
     html! {
         <svg aria-hidden="true" width={props.width.to_string()} height={STRIP.to_string()}
             viewBox={format!("0 0 {} {STRIP}", props.width)} {style}>
-            { nodes(&miniature(&props.run, props.width, STRIP)) }
+            { nodes(&miniature(&props.run, props.width, STRIP, props.seen)) }
         </svg>
     }
 }
