@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { page, shot } from "./lib.mjs";
+import { focusIs, page, shot } from "./lib.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
@@ -15,7 +15,6 @@ const FENCE = "#/lesson/fencing-tokens";
 const button = (tab, name) => tab.getByRole("button", { name, exact: true });
 const verdict = (tab) => tab.locator("#verdict");
 const words = (tab) => tab.locator(".words");
-const focused = (tab) => tab.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
 
 async function lesson(open, hash, options) {
   const tab = await open(hash, options);
@@ -98,7 +97,7 @@ test("help ticks each step as the run does it, and a solution is one undo from t
   await steps.nth(1).getByText("The lease lasts 5 s").waitFor();
 
   await button(tab, "Show a solution").click();
-  assert.equal(await focused(tab), "task-title");
+  await focusIs(tab, "task-title");
   assert.deepEqual(await signs(), ["Done for you:", "To do:", "To do:", "To do:"], "nothing has been seen yet");
   await tab.locator("#stage").focus();
   await tab.keyboard.press("End");
@@ -120,7 +119,7 @@ test("a prediction takes a why, asks for a look, and says without judging what t
   await tab.getByLabel("It rejects the write: 41 is lower than 42").check();
   await tab.getByLabel("Why? One line, for yourself.").fill("41 is older");
   await button(tab, "Commit").click();
-  assert.equal(await focused(tab), "stage");
+  await focusIs(tab, "stage");
 
   const look = tab.getByRole("heading", { name: "What happened at the resource?" });
   for (let stops = 0; stops < 3 && !(await look.count()); stops++) await play(tab);
@@ -131,7 +130,7 @@ test("a prediction takes a why, asks for a look, and says without judging what t
   await shot(tab, "lesson-look");
 
   await button(tab, "It accepted the late write").click();
-  assert.equal(await focused(tab), "predict-title");
+  await focusIs(tab, "predict-title");
   const card = tab.locator("#predict");
   await card.getByText("You said: It rejects the write: 41 is lower than 42, 70 % sure.").waitFor();
   await card.getByText("Your why: “41 is older”").waitFor();
@@ -180,7 +179,7 @@ test("five ways to be late are five buttons, and the words stay", page(async ({ 
     await button(tab, name).click();
     await tab.getByRole("button", { name, exact: true, pressed: true }).waitFor();
     await tab.getByRole("heading", { name: "Five ways to be late" }).waitFor();
-    assert.equal(await focused(tab), "BUTTON");
+    await focusIs(tab, "BUTTON");
     seen.add(await run());
   }
   assert.equal(seen.size, 5);
@@ -213,5 +212,5 @@ test("watching to the end leaves something to do, and says what", page(async ({ 
   await closing.getByText("Still to do by yourself").waitFor();
   await closing.getByText("0 of 2 predictions made").waitFor();
   await closing.getByRole("button", { name: "Challenge" }).click();
-  assert.equal(await focused(tab), "task-title");
+  await focusIs(tab, "task-title");
 }));

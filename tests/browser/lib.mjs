@@ -189,6 +189,16 @@ export async function running(tab) {
   assert.equal(await state.jsonValue(), "running");
 }
 
+/** Waits until the focus is on the element with this id (or on one that the pattern matches): it may move after rendering. */
+export async function focusIs(tab, id) {
+  const [source, exact] = id instanceof RegExp ? [id.source, false] : [id, true];
+  const found = () => tab.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+  await tab.waitForFunction(([text, whole]) => {
+    const now = document.activeElement?.id || document.activeElement?.tagName || "";
+    return whole ? now === text : new RegExp(text).test(now);
+  }, [source, exact], { timeout: 3000 }).catch(async () => assert.fail(`the focus is on ${await found()}, and not on ${source}`));
+}
+
 /** Saves a picture of the page (or of one element) for people to look at. */
 export async function shot(target, name) {
   await mkdir(SHOTS, { recursive: true });
