@@ -1,6 +1,6 @@
 //! JSON in little code: a tree, a reader and a writer.
 //!
-//! The page is downloaded before it shows anything, and a derived reader of the packed lessons was a tenth of it. So the
+//! The page is downloaded before it shows anything, and a derived reader of the packed lessons was a twentieth of it. So the
 //! format is defined by serde in native builds, and this reads the same; tests compare the two.
 
 use std::fmt;

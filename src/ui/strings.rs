@@ -60,7 +60,6 @@ pub const LOOK: &str = "What happened at the resource?";
 pub const DECIDES: &str = "The step that decides it:";
 pub const COMMITTED: &str = "Noted. The run decides.";
 pub const RUN_DECIDES: &str = "Go on: the run decides.";
-pub const WHAT_HAPPENED_HERE: &str = "What happened here:";
 pub const NONE_OF_THESE: &str = "In this run, none of the answers.";
 
 pub const DEFENCES: &str = "Defences";

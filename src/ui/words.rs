@@ -20,8 +20,8 @@ pub struct Props {
     pub to: UseReducerDispatcher<Model>,
 }
 
-/// All of it, from the top down. Whatever has no state of its own here is a function: each component
-/// costs the page ten kilobytes.
+/// All of it, from the top down. Whatever has no state of its own here is a function, because each
+/// component adds to what is downloaded.
 pub fn words(props: &Props) -> Html {
     let state = &props.state;
     // Whoever is asked what happened looks at the picture, not at the words that explain it.
