@@ -5,20 +5,24 @@
 //! inspector and judge need not know it.
 
 mod client;
+mod desk;
 mod lease;
 mod resource;
 mod rules;
 mod settings;
+mod words;
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::rc::Rc;
 
-pub use client::{Client, Desk, LockClient, Op, Requests, link_writes, parse_word};
+pub use client::{Client, LockClient, Requests};
+pub use desk::Desk;
 pub use lease::Lease;
 pub use resource::{Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule};
 pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
+pub use words::{Op, link_writes, parse_word};
 
 use crate::judge::{CellId, LockId, Testimony, Token};
 use crate::sim::{Actor, Domain, LineError, Micros, ProcId, Scanner};

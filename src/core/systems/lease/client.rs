@@ -3,8 +3,8 @@
 use super::{Reply, Request, TokenRule};
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
 use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Waiting};
-use crate::systems::client::{Desk, LockClient, Requests, asks};
-use crate::systems::{Body, Locks, Settings};
+use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::{Body, Desk, Locks, Settings};
 
 /// An acquire, renewal or release that waits for its answer.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,199 @@
+//! A client's books: what it believes, which section is open, what it wrote and knows in it.
+
+use super::Locks;
+use crate::judge::{
+    BeliefEnd, CellId, Grant, LockId, Mode, Operation, Section, SectionEnd, Testimony, Token,
+};
+use crate::sim::{Cx, Local};
+
+/// What a client believes of one lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) token: Option<Token>,
+    /// When the client's own rule says that the grant is over, on its monotonic clock.
+    pub(super) deadline: Option<Local>,
+}
+
+/// A write of the open section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    pub(super) site: (usize, usize),
+    pub(super) cell: CellId,
+    pub(super) value: i64,
+    pub(super) number: u32,
+    /// Its last attempt was not answered, so that the next alike is a retry of it.
+    pub(super) unanswered: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OpenSection {
+    pub(super) name: Section,
+    pub(super) closed: Option<SectionEnd>,
+    pub(super) written: Vec<Written>,
+    /// The version of each cell that this section knows.
+    pub(super) known: Vec<(CellId, u32)>,
+}
+
+/// A client's books: beliefs, sections, numbers of requests. Shared with its lock library.
+#[derive(Clone, Default, Debug)]
+pub struct Desk {
+    pub(super) held: Vec<(LockId, Held)>,
+    /// The latest grant of each lock and its token; kept when the belief ends, because a careless
+    /// client goes on using it.
+    pub(super) last: Vec<(LockId, Grant, Option<Token>)>,
+    pub(super) section: Option<OpenSection>,
+    sections: u32,
+    requests: u64,
+    life: u32,
+}
+
+impl Desk {
+    /// A number for a new request; also the key of its timer.
+    pub fn request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+
+    /// The key of a lock library's timer for a request.
+    pub const fn key(request: u64) -> u64 {
+        request << 1
+    }
+
+    /// Which life of the process this is; servers see each as another client.
+    pub fn life(&self) -> u32 {
+        self.life
+    }
+
+    /// Whether the client believes that it holds the lock.
+    pub fn believes(&self, lock: LockId) -> bool {
+        self.held.iter().any(|h| h.0 == lock)
+    }
+
+    /// The latest grant of a lock that the client consumed.
+    pub fn last_grant(&self, lock: LockId) -> Option<Grant> {
+        self.last.iter().find(|l| l.0 == lock).map(|l| l.1)
+    }
+
+    /// The client consumes a grant: its belief and a section begin.
+    pub fn believe(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        lock: LockId,
+        mode: Mode,
+        grant: Grant,
+        token: Option<Token>,
+        deadline: Option<Local>,
+    ) {
+        let again = self.believes(lock) && self.last_grant(lock) == Some(grant);
+        let alone = self.held.iter().all(|h| h.0 == lock);
+        self.held.retain(|h| h.0 != lock);
+        self.held.push((lock, Held { token, deadline }));
+        self.last.retain(|l| l.0 != lock);
+        self.last.push((lock, grant, token));
+        if !again {
+            cx.note(Testimony::Believe(lock, grant, mode));
+        }
+        // A second lock taken while another is held belongs to the same unit of work.
+        if alone {
+            self.begin(cx);
+        }
+    }
+
+    /// A renewal was accepted: the client's own deadline moves.
+    pub fn extend(&mut self, lock: LockId, deadline: Option<Local>) {
+        if let Some(held) = self.held.iter_mut().find(|h| h.0 == lock) {
+            held.1.deadline = deadline;
+        }
+    }
+
+    /// The client's belief ends, and with its last one the section.
+    pub fn doubt(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, why: BeliefEnd) {
+        if !self.believes(lock) {
+            return;
+        }
+        self.held.retain(|h| h.0 != lock);
+        cx.note(Testimony::Doubt(lock, why));
+        if self.held.is_empty() {
+            self.close(cx, section_end(why));
+        }
+        if matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline) {
+            cx.notify("lost");
+        }
+    }
+
+    pub(super) fn begin(&mut self, cx: &mut Cx<'_, Locks>) {
+        self.close(cx, SectionEnd::StartedOver);
+        self.sections += 1;
+        let name = Section { client: cx.me(), number: self.sections };
+        let (written, known) = (Vec::new(), Vec::new());
+        self.section = Some(OpenSection { name, closed: None, written, known });
+        cx.note(Testimony::Begin(name));
+    }
+
+    pub(super) fn close(&mut self, cx: &mut Cx<'_, Locks>, why: SectionEnd) {
+        if let Some(section) = self.section.as_mut().filter(|s| s.closed.is_none()) {
+            section.closed = Some(why);
+            let name = section.name;
+            cx.note(Testimony::Close(name, why));
+        }
+    }
+
+    /// The section that an operation belongs to: the open one, the one whose belief was dropped (a
+    /// careless client goes on in it), or a new one.
+    pub(super) fn section(&mut self, cx: &mut Cx<'_, Locks>) -> &mut OpenSection {
+        let goes_on = |s: &OpenSection| matches!(s.closed, None | Some(SectionEnd::Dropped));
+        if !self.section.as_ref().is_some_and(goes_on) {
+            self.begin(cx);
+        }
+        let client = cx.me();
+        self.section.get_or_insert_with(|| OpenSection {
+            name: Section { client, number: 0 },
+            closed: None,
+            written: Vec::new(),
+            known: Vec::new(),
+        })
+    }
+
+    pub(super) fn operation(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        cell: CellId,
+        lock: LockId,
+    ) -> Operation {
+        let last = self.last.iter().find(|l| l.0 == lock);
+        let (grant, token) = last.map_or((None, None), |l| (Some(l.1), l.2));
+        let section = self.section(cx).name;
+        Operation { section, cell, lock, grant, token }
+    }
+
+    pub(super) fn forget(&mut self) {
+        let (sections, life, requests) = (self.sections, self.life + 1, self.requests);
+        *self = Desk { sections, life, requests, ..Desk::default() };
+    }
+}
+
+fn section_end(why: BeliefEnd) -> SectionEnd {
+    match why {
+        BeliefEnd::Released => SectionEnd::Released,
+        BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline => SectionEnd::Dropped,
+        BeliefEnd::Exited => SectionEnd::Exited,
+        BeliefEnd::Crashed => SectionEnd::Crashed,
+    }
+}
+
+impl OpenSection {
+    /// The number of this write: that of an unanswered one which it repeats, or the next.
+    pub(super) fn number_of(&mut self, site: (usize, usize), cell: CellId, value: i64) -> u32 {
+        let next = self.written.iter().map(|w| w.number + 1).max().unwrap_or(0);
+        let repeats = |w: &&mut Written| {
+            w.unanswered && w.cell == cell && (w.site == site || w.value == value)
+        };
+        if let Some(earlier) = self.written.iter_mut().find(repeats) {
+            earlier.unanswered = false;
+            earlier.value = value;
+            return earlier.number;
+        }
+        self.written.push(Written { site, cell, value, number: next, unanswered: false });
+        next
+    }
+}

@@ -1,0 +1,129 @@
+//! The words of clients' programs: what they mean is in [`super::client`].
+
+use super::Vocabulary;
+use crate::judge::{CellId, LockId, Mode};
+use crate::sim::{Expr, Instr, Line, LineError, Micros, Names, Scanner};
+
+/// A word of a client's program that is not control flow.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the words are documented in lessons/README.md")]
+pub enum Op {
+    Acquire { lock: LockId, mode: Mode, within: Option<Micros> },
+    Renew { lock: LockId },
+    Release { lock: LockId },
+    Check { lock: LockId },
+    Read { cell: CellId, place: usize, within: Option<Micros> },
+    Write { cell: CellId, value: Expr, within: Option<Micros>, more: bool },
+    Begin,
+    Abort,
+    Job(u16),
+}
+
+impl Op {
+    /// The word itself.
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Op::Acquire { .. } => "acquire",
+            Op::Renew { .. } => "renew",
+            Op::Release { .. } => "release",
+            Op::Check { .. } => "check",
+            Op::Read { .. } => "read",
+            Op::Write { .. } => "write",
+            Op::Begin => "begin",
+            Op::Abort => "abort",
+            Op::Job(_) => "job",
+        }
+    }
+}
+
+const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `read`, `write`, `begin`, \
+                     `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
+                     `break`, `stop` or a label such as `again:`";
+
+/// Reads one word of a client's program.
+///
+/// # Errors
+/// What was found and what was expected, with its place in the line.
+pub fn parse_word(
+    s: &mut Scanner<'_>,
+    names: &mut Names,
+    vocabulary: &mut Vocabulary,
+) -> Result<Op, LineError> {
+    let word = s.peek_text();
+    let known = ["acquire", "renew", "release", "check", "read", "write", "begin", "abort", "job"];
+    if !known.contains(&word) {
+        return Err(s.expected(WORDS));
+    }
+    s.take("a word")?;
+    match word {
+        "acquire" => {
+            let lock = optional_lock(s, vocabulary)?;
+            let mode = if s.accept("shared") { Mode::Shared } else { Mode::Exclusive };
+            Ok(Op::Acquire { lock, mode, within: within(s)? })
+        }
+        "renew" => Ok(Op::Renew { lock: optional_lock(s, vocabulary)? }),
+        "release" => Ok(Op::Release { lock: optional_lock(s, vocabulary)? }),
+        "check" => Ok(Op::Check { lock: optional_lock(s, vocabulary)? }),
+        "read" => {
+            let name = s.peek_text();
+            let cell = vocabulary.cell(s)?;
+            let local = if s.accept("as") { s.take("a name")?.text } else { name };
+            Ok(Op::Read { cell, place: names.local(local), within: within(s)? })
+        }
+        "write" => {
+            let cell = vocabulary.cell(s)?;
+            s.demand("=")?;
+            let value = Expr::parse(s, &names.locals)?;
+            Ok(Op::Write { cell, value, within: within(s)?, more: false })
+        }
+        "begin" => Ok(Op::Begin),
+        "abort" => Ok(Op::Abort),
+        _ => {
+            let name = s.take("the job's name")?.text.to_string();
+            let jobs = &mut vocabulary.jobs;
+            let index = jobs.iter().position(|j| *j == name).unwrap_or(jobs.len());
+            if index == jobs.len() {
+                jobs.push(name);
+            }
+            Ok(Op::Job(index as u16))
+        }
+    }
+}
+
+fn optional_lock(s: &mut Scanner<'_>, vocabulary: &Vocabulary) -> Result<LockId, LineError> {
+    match s.peek_text() {
+        "" | "shared" | "within" => Ok(LockId(0)),
+        _ => vocabulary.lock(s),
+    }
+}
+
+fn within(s: &mut Scanner<'_>) -> Result<Option<Micros>, LineError> {
+    if s.accept("within") { s.duration().map(Some) } else { Ok(None) }
+}
+
+/// Tells each write whether another is to come before its section ends, on the way that the program
+/// takes from there when nothing turns it aside.
+///
+/// The judge needs it to see that a crash between two writes tore the section. How often a loop will
+/// still run is not known here: the way leads out of it.
+pub fn link_writes(lines: &mut [Line<Op>]) {
+    for pc in 0..lines.len() {
+        let another = another_write(lines, pc + 1);
+        if let Instr::Call(Op::Write { more, .. }) = &mut lines[pc].instr {
+            *more = another;
+        }
+    }
+}
+
+fn another_write(lines: &[Line<Op>], mut pc: usize) -> bool {
+    while let Some(line) = lines.get(pc) {
+        pc = match &line.instr {
+            Instr::Call(Op::Write { .. }) => return true,
+            Instr::Call(Op::Acquire { .. } | Op::Release { .. } | Op::Begin | Op::Abort)
+            | Instr::Stop(_) => return false,
+            Instr::Goto(to) if *to > pc => *to,
+            _ => pc + 1,
+        };
+    }
+    false
+}
