@@ -19,7 +19,11 @@ fn manual() -> String {
 }
 
 fn lessons() -> Vec<Lesson> {
-    let entries = fs::read_dir(folder()).expect("the folder is there").flatten();
+    lessons_in(&folder())
+}
+
+fn lessons_in(folder: &Path) -> Vec<Lesson> {
+    let entries = fs::read_dir(folder).expect("the folder is there").flatten();
     let is_lesson =
         |p: &PathBuf| p.extension().is_some_and(|e| e == "md") && !p.ends_with("README.md");
     let mut paths: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_lesson).collect();
@@ -48,6 +52,26 @@ fn every_assertion_of_every_lesson_holds_and_every_edit_finds_its_occasion() {
         assert_eq!(checked.notes, [], "{}", lesson.id);
         assert!(lesson.variants.iter().all(|v| !v.expect.is_empty()), "{}", lesson.id);
     }
+}
+
+fn cases() -> Vec<Lesson> {
+    lessons_in(&folder().join("cases"))
+}
+
+/// A case names where people speak of it, tells what happened step by step, and shows what mends it.
+#[test]
+fn every_case_has_its_thread_its_timeline_and_a_run_that_mends_it() {
+    for case in cases() {
+        let report = case.report.as_ref().expect("a case has a report");
+        assert!(report.address().starts_with("https://"), "{}", case.id);
+        assert!(case.beats.len() >= 5, "{}", case.id);
+        assert!(case.variant("fixed").is_some(), "{}", case.id);
+        let checked = lesson::check(&case);
+        assert_eq!((checked.failed, checked.notes), (vec![], vec![]), "{}", case.id);
+        assert!(case.variants.iter().all(|v| !v.expect.is_empty()), "{}", case.id);
+        assert!(!run(&case, "fixed").judgement.verdict.harmed(), "{}", case.id);
+    }
+    assert!(lessons().iter().all(|lesson| lesson.report.is_none()));
 }
 
 #[test]
@@ -104,7 +128,10 @@ fn words(inline: &Inline) -> usize {
 
 #[test]
 fn a_lesson_says_nothing_of_a_wrong_answer_but_what_happened() {
-    for entry in fs::read_dir(folder()).expect("the folder is there").flatten() {
+    let files = |folder: &Path| fs::read_dir(folder).expect("the folder is there").flatten();
+    let is_file = |e: &fs::DirEntry| e.path().is_file();
+    let all = files(&folder()).chain(files(&folder().join("cases")));
+    for entry in all.filter(is_file) {
         let text = fs::read_to_string(entry.path()).expect("a lesson is text").to_lowercase();
         assert!(!text.contains("incorrect"), "{}", entry.path().display());
     }
@@ -133,7 +160,7 @@ fn five_ways_to_be_late_give_the_resource_one_history() {
 
 #[test]
 fn a_packed_lesson_is_the_same_lesson_and_holds_no_markup() {
-    for lesson in lessons() {
+    for lesson in lessons().into_iter().chain(cases()) {
         let packed = lesson::pack(&lesson);
         let unpacked = lesson::unpack(&packed).expect("it is a lesson");
         assert_eq!(unpacked, serde_json::from_str::<Lesson>(&packed).expect("serde reads it"));

@@ -14,7 +14,7 @@ use std::fmt;
 use super::figures::{FIGURES, figures};
 use crate::judge::Testimony;
 use crate::run::{Action, Names, Run, kind};
-use crate::sim::{EventId, Expr, LineError, Micros, ProcId, Scanner, list, meant};
+use crate::sim::{Event, EventId, Expr, LineError, Micros, ProcId, Scanner, list, meant};
 
 /// An event by its kind, the node or client that it is about, and its number among those.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,12 +45,10 @@ enum Form {
     Holds(Expr),
     /// The figure at this index is null, or (false) is not.
     Null(usize, bool),
-    /// The event happens, and these facts hold of it.
-    Happens(EventRef, Vec<Fact>),
+    /// These events happen in this order, and facts hold of each.
+    Happen(Vec<(EventRef, Vec<Fact>)>),
     /// The event does not happen.
     Never(EventRef),
-    /// These events happen in this order.
-    Order(Vec<EventRef>),
     /// The setting has this value all the time.
     Setting(String, String),
 }
@@ -102,7 +100,7 @@ impl EventRef {
     fn all<'r>(&self, run: &'r Run) -> impl Iterator<Item = EventId> + use<'r> {
         let EventRef { kind, node, .. } = *self;
         let events = run.record.events.iter().enumerate();
-        let is = move |e: &crate::sim::Event<Testimony>| {
+        let is = move |e: &Event<Testimony>| {
             kind::kind(e) == kind && (e.node == node || kind::client(&run.record, e) == Some(node))
         };
         events.filter(move |(_, e)| is(e)).map(|(i, _)| EventId(i as u32))
@@ -162,8 +160,7 @@ impl Claim {
                     Err(format!("`{}` happened at {}", event.words(run.names()), seconds(at)))
                 }
             },
-            Form::Happens(event, facts) => happens(event, facts, run),
-            Form::Order(events) => ordered(events, run),
+            Form::Happen(events) => happen(events, run),
             Form::Setting(key, value) => set(key, value, run),
         }
     }
@@ -171,8 +168,7 @@ impl Claim {
     /// The event with which it has come true, for one that speaks of events that happen.
     pub fn comes_true(&self, run: &Run) -> Option<EventId> {
         match &self.0 {
-            Form::Happens(event, _) => event.find(run),
-            Form::Order(events) => events.last().and_then(|e| e.find(run)),
+            Form::Happen(events) => events.last().and_then(|(event, _)| event.find(run)),
             _ => None,
         }
     }
@@ -216,16 +212,19 @@ impl Form {
     }
 
     fn scan_event(s: &mut Scanner<'_>, names: &Names) -> Result<Form, LineError> {
-        let first = EventRef::scan(s, names)?;
-        if s.peek_text() == "before" {
-            let mut events = vec![first];
-            while s.accept("before") {
-                events.push(EventRef::scan(s, names)?);
+        let mut events = Vec::new();
+        loop {
+            let event = EventRef::scan(s, names)?;
+            events.push((event, Form::scan_facts(s)?));
+            if !s.accept("before") {
+                return Ok(Form::Happen(events));
             }
-            return Ok(Form::Order(events));
         }
+    }
+
+    fn scan_facts(s: &mut Scanner<'_>) -> Result<Vec<Fact>, LineError> {
         let mut facts = Vec::new();
-        while s.peek().is_some() {
+        while s.peek().is_some() && s.peek_text() != "before" {
             if s.accept("at") {
                 facts.push(Fact::At(s.duration()?));
             } else if s.accept("token") {
@@ -237,7 +236,7 @@ impl Form {
                 return Err(s.expected("`before`, `at`, `token`, `value` or the end of the line"));
             }
         }
-        Ok(Form::Happens(first, facts))
+        Ok(facts)
     }
 }
 
@@ -305,9 +304,32 @@ fn shown(index: usize, given: Option<u64>) -> String {
     given.map_or_else(|| format!("{key} == null"), |n| format!("{key} == {n}"))
 }
 
-fn happens(event: &EventRef, facts: &[Fact], run: &Run) -> Result<(), String> {
-    let id = event.find(run).ok_or_else(|| event.absence(run))?;
-    let found = run.record.event(id);
+/// Whether these events happen in this order, with what is said of each.
+fn happen(events: &[(EventRef, Vec<Fact>)], run: &Run) -> Result<(), String> {
+    let mut last: Option<(EventRef, EventId)> = None;
+    for (event, facts) in events {
+        let id = event.find(run).ok_or_else(|| event.absence(run))?;
+        facts_hold(event, run.record.event(id), facts, run)?;
+        if let Some((earlier, before)) = last.filter(|(_, before)| *before >= id) {
+            return Err(format!(
+                "`{}` at {} does not come before `{}` at {}",
+                earlier.words(run.names()),
+                seconds(run.record.event(before).at),
+                event.words(run.names()),
+                seconds(run.record.event(id).at),
+            ));
+        }
+        last = Some((*event, id));
+    }
+    Ok(())
+}
+
+fn facts_hold(
+    event: &EventRef,
+    found: &Event<Testimony>,
+    facts: &[Fact],
+    run: &Run,
+) -> Result<(), String> {
     for fact in facts {
         let (holds, given) = match fact {
             Fact::At(at) => (found.at == *at, format!("at {}", seconds(found.at))),
@@ -359,27 +381,6 @@ fn set(key: &str, value: &str, run: &Run) -> Result<(), String> {
     later.map_or(Ok(()), |(new, at)| Err(format!("{key} becomes {new} at {at}")))
 }
 
-fn ordered(events: &[EventRef], run: &Run) -> Result<(), String> {
-    let mut found = Vec::new();
-    for event in events {
-        found.push(event.find(run).ok_or_else(|| event.absence(run))?);
-    }
-    for (pair, refs) in found.windows(2).zip(events.windows(2)) {
-        let ([early, late], [first, second]) = (pair, refs) else { continue };
-        if early >= late {
-            let (a, b) = (run.record.event(*early).at, run.record.event(*late).at);
-            return Err(format!(
-                "`{}` at {} does not come before `{}` at {}",
-                first.words(run.names()),
-                seconds(a),
-                second.words(run.names()),
-                seconds(b),
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// A moment as assertions write it: `10.05s`.
 fn seconds(at: Micros) -> String {
     let (whole, rest) = (at.0 / 1_000_000, at.0 % 1_000_000);
@@ -415,6 +416,7 @@ mod tests {
             "grant client-a before expire client-a#2 before accept client-a",
             "accept client-a token 18446744073709551615 value -5 at 1.5s",
             "no grant client-a#3",
+            "grant client-a token 41 before accept client-a value 90 at 2s before expire client-a",
             "setting resource.check token",
         ] {
             assert_eq!(error(text).0, usize::MAX, "{text}: {}", error(text).1);

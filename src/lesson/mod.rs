@@ -24,6 +24,6 @@ pub use miniature::{Lane, MarkKind, Miniature, TinyMark};
 pub use misconception::{MISCONCEPTIONS, misconception};
 pub use model::{
     Answer, BASE, Beat, Block, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
-    Place, Predict, Recall, Step, Target, Task, Teach, Variant,
+    Place, Predict, Recall, Report, Step, Target, Task, Teach, Variant,
 };
 pub use packed::unpack;

@@ -67,6 +67,9 @@ pub struct Lesson {
     /// Where the claims of the words come from, those that no run can show.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// What it tells of, where it happened to somebody: then it is a case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
     /// What a teacher needs. The page does not: the teacher's sheet is made when a site is built.
     #[serde(skip)]
     pub teach: Teach,
@@ -268,6 +271,23 @@ pub struct Evidence {
     /// Who says it, and where: a title, a chapter.
     #[serde(rename = "where")]
     pub place: String,
+}
+
+/// A public report of what happened with real software.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// Where people speak of it: `owner/project#number`.
+    pub thread: String,
+    /// What somebody who operates the system would have seen.
+    pub symptom: String,
+}
+
+impl Report {
+    /// The thread's address; one address serves issues and pull requests alike.
+    pub fn address(&self) -> String {
+        let (project, number) = self.thread.split_once('#').unwrap_or((&self.thread, ""));
+        format!("https://github.com/{project}/issues/{number}")
+    }
 }
 
 /// What a teacher needs who has a few spare minutes and a projector.

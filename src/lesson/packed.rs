@@ -3,7 +3,7 @@
 
 use super::model::{
     Answer, Beat, Block, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place, Predict,
-    Recall, Step, Target, Task, Teach, Variant,
+    Recall, Report, Step, Target, Task, Teach, Variant,
 };
 use crate::json::Json;
 use crate::run::{ClientSpec, ResourceSpec, Scenario};
@@ -188,7 +188,7 @@ macro_rules! packed {
 packed! {
     Lesson {
         id, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
-        evidence, teach, intro, beats,
+        evidence, report, teach, intro, beats,
     }
     Variant { name, title, clients, edits, expect }
     Defence { title, edit }
@@ -199,6 +199,7 @@ packed! {
     Task { level, goal, variant, steps, done, hint, solution }
     Step { text, done, hint }
     Evidence { id, kind, says, place = "where" }
+    Report { thread, symptom }
     Scenario { system, until, seed, settings, locks, cells, resources, invariant, clients }
     ResourceSpec { label, cells, lock }
     ClientSpec { label, start, program, tasks, on }

@@ -7,7 +7,7 @@ use super::questions::Asked;
 use super::strip::{self, Frame};
 use super::words;
 use crate::diagram::{Element, Picture, blank, defs};
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, Report};
 use crate::run::Run;
 
 /// The height of empty lifelines: they fill a page below its heading.
@@ -51,12 +51,28 @@ pub fn patterns() -> Element {
 pub fn opening(prose: Prose<'_>) -> Vec<Element> {
     let lesson = prose.lesson;
     let intro = tag("div", "prose", prose.blocks(&lesson.intro));
-    vec![
+    let mut opening = vec![
         said("p", "kicker", words::kicker(lesson.minutes)),
         said("h1", "", &lesson.title),
         said("p", "hook", &lesson.hook),
-        intro,
-    ]
+    ];
+    opening.extend(lesson.report.as_ref().map(reported));
+    opening.push(intro);
+    opening
+}
+
+/// What a case tells of: the symptom, and the thread, which nothing on the page depends on.
+pub fn reported(report: &Report) -> Element {
+    let thread = said("a", "", &report.thread).with("href", report.address());
+    let thread = thread.with("rel", "noreferrer");
+    tag(
+        "div",
+        "report",
+        [
+            tag("p", "", [said("strong", "", words::SYMPTOM), plain(&report.symptom)]),
+            tag("p", "quiet", [plain(words::THREAD), thread, plain(words::OWN_WORDS)]),
+        ],
+    )
 }
 
 /// A run, picture by picture, to its verdict.
@@ -99,8 +115,11 @@ pub fn to_draw(picture: &Picture) -> Element {
 }
 
 /// A page of questions, and one of answers.
-pub fn to_answer(asked: &Asked<'_>) -> [Element; 2] {
-    [
+pub fn to_answer(asked: &Asked<'_>) -> Vec<Element> {
+    if asked.each().next().is_none() {
+        return Vec::new();
+    }
+    vec![
         tag("section", "leaf", [said("h2", "", words::QUESTIONS), asked.sheet()]),
         tag("section", "leaf decided", [said("h2", "", words::ANSWERS), asked.answers()]),
     ]

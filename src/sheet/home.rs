@@ -12,37 +12,63 @@ const WIDTH: u32 = 320;
 /// The height of a client's row in it.
 const ROW: u32 = 18;
 
+/// The gallery of cases: what happened to somebody, each with the thread that tells of it.
+pub fn cases(lessons: &[Lesson]) -> String {
+    let cases = lessons.iter().filter_map(|lesson| Some((lesson, lesson.report.as_ref()?)));
+    html(&tag(
+        "ol",
+        "cards cases",
+        cases.map(|(lesson, report)| {
+            let more = read(lesson, "", words::READ);
+            let thread = plain(format!(" · {}", report.thread));
+            tag("li", "", [link(lesson, None, report.symptom.as_str())]).holding([tag(
+                "p",
+                "card-more quiet",
+                [more, thread],
+            )])
+        }),
+    ))
+}
+
 /// The lessons as links: the card opens the simulation, the line under it what can be read and printed.
 ///
 /// A lesson whose base variant does not run has no miniature; `check` says why it does not.
 pub fn home(lessons: &[Lesson]) -> String {
-    html(&tag("ol", "cards", lessons.iter().enumerate().map(card)))
+    let lessons = lessons.iter().filter(|lesson| lesson.report.is_none());
+    html(&tag("ol", "cards", lessons.enumerate().map(card)))
 }
 
 fn card((index, lesson): (usize, &Lesson)) -> Element {
     // Whoever has never been here begins with the first one, so it says so.
     let first = index == 0;
     let facts = format!("{} min · {}", lesson.minutes, lesson.class.word());
+    let ways =
+        [read(lesson, "", words::READ), plain(" · "), read(lesson, "-teacher", words::TEACHER)];
+    let link = link(lesson, first.then_some(words::START_HERE), &facts);
+    tag("li", if first { "first" } else { "" }, [link, tag("p", "card-more quiet", ways)])
+}
+
+/// What opens the simulation: title, incident, a quiet line, and the miniature of its run.
+fn link(lesson: &Lesson, go: Option<&str>, quiet: &str) -> Element {
     let words = tag(
         "span",
         "card-words",
         [
             said("span", "card-title", &lesson.title),
             said("span", "card-hook", &lesson.hook),
-            said("span", "quiet", facts),
+            said("span", "quiet", quiet),
         ],
     );
-    let words = words.holding(first.then(|| said("span", "go", words::START_HERE)));
+    let words = words.holding(go.map(|go| said("span", "go", go)));
     let run = lesson.compile(BASE, &[]).ok().map(Run::of);
     let link = tag("a", "card-link", [words]).with("href", format!("#/lesson/{}", lesson.id));
-    let link = link.holding(run.map(|run| miniature(&Miniature::of(&run))));
-    let more = |ending: &str, what: &str| {
-        let name = format!("{what}: {}", lesson.title);
-        let href = format!("lessons/{}{ending}.html", lesson.id);
-        said("a", "", what).with("href", href).with("aria-label", name)
-    };
-    let ways = [more("", words::READ), plain(" · "), more("-teacher", words::TEACHER)];
-    tag("li", if first { "first" } else { "" }, [link, tag("p", "card-more quiet", ways)])
+    link.holding(run.map(|run| miniature(&Miniature::of(&run))))
+}
+
+/// A page of a lesson that is read without the program.
+fn read(lesson: &Lesson, ending: &str, what: &str) -> Element {
+    let href = format!("lessons/{}{ending}.html", lesson.id);
+    said("a", "", what).with("href", href).with("aria-label", format!("{what}: {}", lesson.title))
 }
 
 /// A lesson's run at a glance: a line for each client, truth solid, belief without it in another colour

@@ -18,9 +18,9 @@ mod strip;
 mod teacher;
 mod words;
 
-pub use handout::{Scene, handout};
+pub use handout::{Scene, handout, reported};
 #[cfg(not(target_arch = "wasm32"))]
-pub use home::home;
+pub use home::{cases, home};
 #[cfg(not(target_arch = "wasm32"))]
 pub use html::html;
 #[cfg(not(target_arch = "wasm32"))]

@@ -53,7 +53,8 @@ pub fn lesson_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
     let asked = Asked::of(lesson, &runs);
     let base = scenes.first();
     let main = tag("main", "handout site", opening(prose))
-        .holding([ways(lesson), decide(&asked)])
+        .holding([ways(lesson)])
+        .holding(asked.each().next().is_some().then(|| decide(&asked)))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(sources(prose))
         .holding([recall(lesson)])
@@ -99,11 +100,15 @@ fn scenes<'l>(
 
 fn ways(lesson: &Lesson) -> Element {
     let link = |to: String, text: &str| said("a", "", text).with("href", to);
+    let open = link(format!("../#/lesson/{}", lesson.id), words::OPEN);
+    if lesson.report.is_some() {
+        return tag("p", "ways screen", [open]);
+    }
     tag(
         "p",
         "ways screen",
         [
-            link(format!("../#/lesson/{}", lesson.id), words::OPEN),
+            open,
             plain(" · "),
             link(format!("{}-teacher.html", lesson.id), words::TEACHER),
             plain(format!(" · {}", words::PRINT_NOTE)),
@@ -140,7 +145,8 @@ fn recall(lesson: &Lesson) -> Element {
     let items = lesson.recall.iter().map(|item| {
         tag("details", "", [said("summary", "", &item.question), said("p", "", &item.answer)])
     });
-    tag("section", "screen", [said("h2", "", words::RECALL)])
+    let title = (!lesson.recall.is_empty()).then(|| said("h2", "", words::RECALL));
+    tag("section", "screen", title)
         .holding(items)
         .holding([said("h2", "", words::SAY), said("p", "say", &lesson.say)])
 }

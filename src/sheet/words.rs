@@ -47,6 +47,10 @@ pub const DISCUSS: &str = "Talk about it";
 pub const TAKE_ALONG: &str = "To take along";
 pub const MOMENTS: &str = "All moments of the story";
 
+pub const SYMPTOM: &str = "What an operator saw: ";
+pub const THREAD: &str = "Told after the public thread ";
+pub const OWN_WORDS: &str = ". The run here is ours, and so is every word.";
+
 pub fn kicker(minutes: u32) -> String {
     format!("Lockscope · {minutes} min")
 }

@@ -376,7 +376,9 @@ pub fn Take(props: &TakeProps) -> Html {
                 { save(strings::SAVE_MARKDOWN, "md", "text/markdown", |s| narrate::markdown(&s.show.run)) }
                 <button type="button" class="plain" onclick={print}>{ strings::PRINT }</button>
             </div>
-            <p><a href={format!("lessons/{}-teacher.html", state.lesson.id)}>{ strings::TEACHER }</a></p>
+            if state.lesson.report.is_none() {
+                <p><a href={format!("lessons/{}-teacher.html", state.lesson.id)}>{ strings::TEACHER }</a></p>
+            }
             <p role="status" class="quiet">{ &*told }</p>
             if let Some(text) = &*left {
                 <textarea readonly=true rows="6" aria-label={strings::TAKE} value={text.clone()} />

@@ -5,13 +5,14 @@ use web_sys::MouseEvent;
 use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
 
 use super::ask::prediction;
-use super::draw::Same;
+use super::draw::{Same, node};
 use super::hands::{another, edits};
 use super::page::Model;
 use super::state::{Action, State, own_edits};
 use super::strings;
 use super::tasks::{by_hand, levels, task, yours};
 use crate::lesson::{Beat, Block, Inline, Target};
+use crate::sheet::reported;
 use crate::systems::{RESOURCE_RULES, Registry, Rule};
 
 #[derive(Clone, Properties, PartialEq)]
@@ -77,6 +78,7 @@ fn story(props: &Props) -> Html {
         html! {
             <>
                 <p class="hook">{ &lesson.hook }</p>
+                { for lesson.report.as_ref().map(|report| node(&reported(report))) }
                 <>{ blocks(&lesson.intro, state, to) }</>
                 { evidence(&lesson.intro, state) }
             </>

@@ -32,24 +32,30 @@ pub fn pages(lessons: &[Lesson], files: &mut Files) -> Result<(), String> {
     for lesson in lessons {
         let page = sheet::lesson_page(lesson, &shell);
         files.insert(format!("lessons/{}.html", lesson.id), page.into());
-        let page = sheet::teacher_page(lesson, &shell);
-        files.insert(format!("lessons/{}-teacher.html", lesson.id), page.into());
+        // A case is read by oneself, so that it has no sheet for a teacher.
+        if lesson.report.is_none() {
+            let page = sheet::teacher_page(lesson, &shell);
+            files.insert(format!("lessons/{}-teacher.html", lesson.id), page.into());
+        }
     }
     Ok(())
 }
 
-/// The lesson files in the order of their numbers; README.md is for authors.
+/// The lesson files in the order of their numbers, then the cases; README.md is for authors.
 fn sources() -> Result<Vec<PathBuf>, String> {
-    let folder = root().join("lessons");
+    let lessons = root().join("lessons");
     let mut sources = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(about(&folder))? {
-        let path = entry.map_err(about(&folder))?.path();
-        let is_lesson = path.extension().is_some_and(|end| end == "md");
-        if is_lesson && path.file_name().is_some_and(|name| name != "README.md") {
-            sources.push(path);
+    for folder in [lessons.clone(), lessons.join("cases")] {
+        let from = sources.len();
+        for entry in fs::read_dir(&folder).map_err(about(&folder))? {
+            let path = entry.map_err(about(&folder))?.path();
+            let is_lesson = path.extension().is_some_and(|end| end == "md");
+            if is_lesson && path.file_name().is_some_and(|name| name != "README.md") {
+                sources.push(path);
+            }
         }
+        sources[from..].sort();
     }
-    sources.sort();
     Ok(sources)
 }
 
@@ -81,7 +87,8 @@ mod tests {
             let bytes = &files[&format!("lessons/{}.json", card.id)];
             let lesson: Lesson = serde_json::from_slice(bytes).unwrap();
             assert_eq!(lesson.title, card.title);
-            for page in ["", "-teacher"] {
+            let teacher = card.report.is_none().then_some("-teacher");
+            for page in [""].into_iter().chain(teacher) {
                 let page = &files[&format!("lessons/{}{page}.html", card.id)];
                 assert!(page.starts_with(b"<!DOCTYPE html>"));
             }

@@ -38,6 +38,7 @@ fn fill(
         html.push_str(&match name.trim() {
             // The start page needs no program.
             "lessons" => sheet::home(lessons),
+            "cases" => sheet::cases(lessons),
             name => value(name, program, files)?,
         });
         rest = after;

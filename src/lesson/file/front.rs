@@ -8,7 +8,8 @@ use toml::de::{DeTable, DeValue};
 use super::place::Source;
 use crate::lesson::misconception::{MISCONCEPTIONS, misconception};
 use crate::lesson::model::{
-    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Task, Teach, Variant,
+    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Report, Task, Teach,
+    Variant,
 };
 use crate::run::Scenario;
 use crate::sim::list;
@@ -41,6 +42,7 @@ pub struct Front {
     pub recall: Vec<Recall>,
     pub tasks: Vec<Task>,
     pub evidence: Vec<Evidence>,
+    pub report: Option<Report>,
     pub teach: Teach,
 }
 
@@ -90,7 +92,12 @@ impl Reader<'_, '_> {
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
         let tasks = self.want(&mut f, "task", Self::tasks_to_do).unwrap_or_default();
         let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
-        let teach = self.need(&mut f, "teach", Self::teach).unwrap_or_default();
+        let report = self.want(&mut f, "report", Self::report);
+        // A case is read by oneself: nobody teaches a class with it.
+        let teach = match f.table.contains_key("report") {
+            true => self.want(&mut f, "teach", Self::teach),
+            false => self.need(&mut f, "teach", Self::teach),
+        };
         self.rest(f);
         Some(Front {
             id: id.unwrap_or_default(),
@@ -108,7 +115,8 @@ impl Reader<'_, '_> {
             recall,
             tasks,
             evidence,
-            teach,
+            report,
+            teach: teach.unwrap_or_default(),
         })
     }
 
@@ -318,6 +326,21 @@ impl Reader<'_, '_> {
         class
     }
 
+    fn report(&mut self, value: &Value<'_>) -> Option<Report> {
+        let mut f = self.table(value, "`[report]`")?;
+        let thread = self.need(&mut f, "thread", |reader, value| {
+            let text = reader.words(value)?;
+            if is_thread(&text) {
+                return Some(text);
+            }
+            reader.unexpected(value, "a public thread such as \"owner/project#123\"");
+            None
+        });
+        let symptom = self.need(&mut f, "symptom", Self::words);
+        self.rest(f);
+        Some(Report { thread: thread?, symptom: symptom? })
+    }
+
     fn covers(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
         self.list(value, "a list of atoms such as \"A4\"", |reader, value| {
             let text = reader.words(value)?;
@@ -459,6 +482,19 @@ impl Reader<'_, '_> {
 pub fn is_id(text: &str) -> bool {
     let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.chars().all(good) && text.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// `owner/project#123`, as the large forges write it.
+fn is_thread(text: &str) -> bool {
+    let name = |s: &str| {
+        let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        s.chars().all(good) && s.contains(|c: char| c.is_ascii_alphanumeric())
+    };
+    text.split_once('#').is_some_and(|(project, number)| {
+        !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && project.split_once('/').is_some_and(|(owner, project)| name(owner) && name(project))
+    })
 }
 
 /// `A4`, `B15.1`.

@@ -179,8 +179,8 @@ pub const ASSERTIONS: &[Form] = &[
     ),
     form(
         "EVENT before EVENT [before EVENT]...",
-        "expire client-a#1 before write client-a#1",
-        "These events happen in this order.",
+        "expire client-a#1 before write client-a#1 token 41",
+        "These events happen in this order; each may have its facts, as below.",
     ),
     form(
         "EVENT [at TIME] [token NUMBER] [value NUMBER]",
@@ -305,6 +305,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("evidence[].says", "text", None, "What exactly it says."),
     key("evidence[].where", "text", None, "Who says it, and where: a title, a chapter."),
+    key(
+        "report.thread",
+        "OWNER/PROJECT#NUMBER",
+        Some("none"),
+        "The public thread that a case tells of; a case needs no `[teach]`.",
+    ),
+    key("report.symptom", "text", Some("none"), "What an operator would have seen."),
     key("teach.script[].minute", "number 0 to 9", None, "From which minute on."),
     key("teach.script[].say", "text", None, "What the teacher says, in a few sentences."),
     key("teach.script[].show", "id of a beat", Some("nothing"), "What is on the wall meanwhile."),

@@ -263,7 +263,9 @@ impl Reader<'_, '_> {
             self.links.push((id.to_string(), byte));
             return Some(Target::Beat(id.to_string()));
         }
-        let stem = to.strip_suffix(".md").filter(|s| is_file_stem(s));
+        // Cases lie one folder deeper.
+        let beside = to.strip_prefix("../").or_else(|| to.strip_prefix("cases/")).unwrap_or(to);
+        let stem = beside.strip_suffix(".md").filter(|s| is_file_stem(s));
         match stem.filter(|_| (self.exists)(to)) {
             Some(stem) => Some(Target::Lesson(id_of_stem(stem).to_string())),
             None => {

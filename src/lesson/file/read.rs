@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<Lesson, ReadError> {
 fn named_alike(lesson: Lesson, path: &Path) -> Result<Lesson, ReadError> {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
     let numbered = stem.split_once('-').is_some_and(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
-    if !numbered || id_of_stem(stem) == lesson.id {
+    if !(numbered || lesson.report.is_some()) || id_of_stem(stem) == lesson.id {
         return Ok(lesson);
     }
     let message = format!(
@@ -198,6 +198,7 @@ fn joined(front: Front, words: &Body) -> Lesson {
         recall: front.recall,
         tasks: front.tasks,
         evidence: front.evidence,
+        report: front.report,
         teach: front.teach,
         intro: words.intro.clone(),
         beats: words.beats.iter().map(|d| d.beat.clone()).collect(),
