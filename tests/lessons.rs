@@ -92,12 +92,14 @@ fn the_base_of_a_lesson_does_harm_and_its_fix_does_not() {
 fn every_lesson_has_its_beats_its_predictions_and_something_to_break() {
     for lesson in lessons() {
         assert!((6..=14).contains(&lesson.beats.len()), "{}", lesson.id);
-        assert!(lesson.beats.iter().filter(|b| b.variant == BASE).count() >= 6, "{}", lesson.id);
+        assert!(lesson.beats.iter().filter(|b| b.variant == BASE).count() >= 3, "{}", lesson.id);
         assert!((1..=3).contains(&lesson.predictions.len()), "{}", lesson.id);
         assert_eq!(lesson.recall.len(), 2, "{}", lesson.id);
         assert!(!lesson.faults.is_empty(), "{}", lesson.id);
         assert!(Level::ALL.iter().all(|l| lesson.task(*l).is_some()), "{}", lesson.id);
-        assert!(lesson.predictions.iter().any(|p| p.look), "{}", lesson.id);
+        // Where the base has a late write, somebody has to look at it.
+        let late = run(&lesson, BASE).judgement.verdict.stale_attempts > 0;
+        assert!(!late || lesson.predictions.iter().any(|p| p.look), "{}", lesson.id);
         assert!(!lesson.evidence.is_empty(), "{}", lesson.id);
         for beat in &lesson.beats {
             let words = count(&beat.blocks);

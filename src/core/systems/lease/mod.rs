@@ -61,6 +61,13 @@ const SETTINGS: &[Spec] = &[
         default: "0s",
         about: "How long the service grants a lock to nobody after a lease expired.",
     },
+    Spec {
+        key: "lease.store",
+        kind: Kind::Choice(&["durable", "memory"]),
+        default: "durable",
+        about: "Whether leases and the last number survive a crash of the service, or are in its \
+                memory only.",
+    },
 ];
 
 const MODEL: &str = "Lockscope’s reference lease service";
@@ -82,7 +89,7 @@ const RULES: &[Rule] = &[
     },
     inferred("Token and grant are made in one step; a renewal keeps the token."),
     inferred(
-        "Leases and the last token are durable: a restart forgets neither. The queue of waiters is memory.",
+        "Leases and the last token are durable, unless a setting keeps them in memory only. The queue of waiters is memory.",
     ),
     inferred(
         "A renewal or release that comes after the end is refused. A renewal never brings a lease back.",

@@ -52,7 +52,8 @@ pub(super) struct Service {
     first: u64,
     clock: ClockKind,
     delay: Micros,
-    /// Leases are durable through consensus; who waits is known in memory only.
+    /// Whether leases and the last number survive a crash; who waits is known in memory only.
+    durable: bool,
     locks: Vec<LockState>,
     ledger: Disk<Ledger>,
 }
@@ -65,6 +66,7 @@ impl Service {
             first: settings.number("lock.first_token"),
             clock: ClockKind::Mono,
             delay: Micros::ZERO,
+            durable: true,
             locks: vec![LockState::default(); locks],
             ledger: Disk::default(),
         };
@@ -76,6 +78,7 @@ impl Service {
         self.ttl = settings.span("lease.ttl");
         self.rule = TokenRule::of(settings);
         self.delay = settings.span("lock.delay");
+        self.durable = settings.word("lease.store") != "memory";
         self.clock = match settings.word("lease.clock") {
             "wall" => ClockKind::Wall,
             "boot" => ClockKind::Boot,
@@ -253,6 +256,20 @@ impl Service {
         }
     }
 
+    /// Loses every lease and the last number. Random values stay: nobody draws the same one twice.
+    fn forget(&mut self, cx: &mut Cx<'_, Locks>) {
+        for lock in &mut self.locks {
+            for lessee in lock.holders.drain(..) {
+                cx.note(Testimony::Free(lessee.grant, TruthEnd::Forgotten));
+            }
+            lock.closed_until = None;
+        }
+        let ledger = self.ledger.write();
+        ledger.grants = Table::new();
+        ledger.counter = Table::new();
+        self.ledger.sync();
+    }
+
     /// Grants the lock to whoever waits longest, and on as long as the modes allow.
     fn admit(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
         let now = cx.clock(self.clock);
@@ -318,10 +335,13 @@ impl Actor<Locks> for Service {
         }
     }
 
-    fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, how: CrashKind) {
+    fn on_crash(&mut self, cx: &mut Cx<'_, Locks>, how: CrashKind) {
         self.ledger.crash(how);
         for lock in &mut self.locks {
             lock.waiting.clear();
+        }
+        if !self.durable {
+            self.forget(cx);
         }
     }
 

@@ -1,0 +1,73 @@
+//! What a lesson claims across several of its runs, which an assertion about one run cannot say.
+
+use std::path::Path;
+
+use lockscope::judge::Testimony;
+use lockscope::lesson::{self, Lesson};
+use lockscope::run::{Run, kind};
+use lockscope::sim::Micros;
+
+fn lesson(file: &str) -> Lesson {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(file);
+    lesson::read(&path).expect("it is a lesson")
+}
+
+fn mutex() -> Lesson {
+    lesson("02-why-a-mutex-does-not-stretch.md")
+}
+
+fn run(lesson: &Lesson, variant: &str) -> Run {
+    Run::of(lesson.compile(variant, &[]).expect("it compiled when it was read"))
+}
+
+/// All that a node can know: what happens in it, when, each message with its token, what it read.
+fn seen_by(run: &Run, id: &str) -> Vec<String> {
+    let node = run.names().find(id).expect("the node is there");
+    let own = run.record.events.iter().filter(|e| e.node == node);
+    let line = |event: &lockscope::sim::Event<Testimony>| {
+        let message = event.message().map(|m| run.record.message(m));
+        let message = message.map(|m| (m.body.name, m.body.token, m.from, m.to, m.number));
+        let read = match event.note() {
+            Some(Testimony::Learn(served)) => match run.record.event(*served).note() {
+                Some(Testimony::Serve(_, _, value)) => Some(*value),
+                _ => None,
+            },
+            _ => None,
+        };
+        format!("{:?} {} {message:?} {read:?}", event.at, kind::kind(event))
+    };
+    own.map(line).collect()
+}
+
+#[test]
+fn whether_a_is_slow_or_dead_b_sees_one_history_and_the_file_holds_two() {
+    let lesson = mutex();
+    let (slow, dead) = (run(&lesson, "slow"), run(&lesson, "dead"));
+    let history = seen_by(&slow, "client-b");
+    assert!(history.iter().any(|line| line.contains(" end ")), "{history:?}");
+    assert_eq!(history, seen_by(&dead, "client-b"));
+    assert_ne!(seen_by(&slow, "resource"), seen_by(&dead, "resource"));
+    assert!(slow.judgement.verdict.corruption > 0 && dead.judgement.verdict.corruption == 0);
+}
+
+/// No step reaches across machines: the grant at the service and the write at the resource are never one.
+#[test]
+fn between_a_grant_and_the_write_that_it_is_for_there_is_time_in_every_run() {
+    let lesson = mutex();
+    let mut gaps = Vec::new();
+    for variant in &lesson.variants {
+        let run = run(&lesson, &variant.name);
+        let mut granted: Vec<(_, Micros)> = Vec::new();
+        for event in &run.record.events {
+            match event.note() {
+                Some(Testimony::Grant { client, .. }) => granted.push((*client, event.at)),
+                Some(Testimony::Accept(op, ..)) => {
+                    let of = |g: &&(_, Micros)| g.0 == op.section.client;
+                    gaps.extend(granted.iter().rev().find(of).map(|g| event.at.since(g.1)));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(gaps.len() > 10 && gaps.iter().all(|gap| *gap > Micros::ZERO), "{gaps:?}");
+}
