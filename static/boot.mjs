@@ -28,7 +28,8 @@ const WORDS = {
   copied: "Copied.",
   notCopied: "The browser did not allow copying. The report is selected: copy it with the keyboard.",
   report: "Report",
-  unknown: (what) => `There is no page “${what}”. Here are the lessons.`,
+  unknown: (what) => `There is no page “${what}”. The link may be cut off, or of another edition. Here are the lessons.`,
+  noLesson: (id) => `There is no lesson “${id}” here. The link may be cut off, or of another edition. Here are the lessons.`,
 };
 
 /** An error whose message is already meant for the reader. */
@@ -240,19 +241,41 @@ function colours() {
 /** Words that somebody else wrote, as long as a line. */
 const shortened = (text) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
+/** The lesson that an address leads to. */
+const lessonOf = (hash) => /^#\/lesson\/([a-z0-9-]+)(?:\?|$)/.exec(hash)?.[1];
+
+/** Lessons that the server does not have. */
+const missing = new Set();
+
+/** Asks the server for a lesson that the start page does not name, so that nobody waits for a program in vain. */
+async function ask(id) {
+  try {
+    const { status } = await fetch(`lessons/${id}.json`, { method: "HEAD", credentials: "same-origin" });
+    if (status === 404) missing.add(id);
+  } catch {
+    // Without an answer the program says why.
+  }
+  if (missing.has(id) && lessonOf(location.hash) === id) show();
+}
+
 /** Shows what the address asks for. */
 function show() {
   const { hash } = location;
-  const lesson = /^#\/lesson\/([a-z0-9-]+)(?:\?|$)/.exec(hash);
+  const id = lessonOf(hash);
+  const lesson = id && !missing.has(id);
   const known = lesson || hash === "" || hash === "#" || hash === "#/";
   const cameBack = !lesson && byId("home").hidden;
   byId("home").hidden = Boolean(lesson);
   byId("app").hidden = !lesson;
   byId("unknown").hidden = known;
-  if (!known) byId("unknown").textContent = WORDS.unknown(shortened(hash.replace(/^#\/?/, "")));
+  if (!known) {
+    const words = id ? WORDS.noLesson(shortened(id)) : WORDS.unknown(shortened(hash.replace(/^#\/?/, "")));
+    byId("unknown").textContent = words;
+  }
   if (lesson) {
     const read = byId("loading-read");
-    if (read) read.href = `lessons/${lesson[1]}.html`;
+    if (read) read.href = `lessons/${id}.html`;
+    if (!byId("home").querySelector(`[href="#/lesson/${id}"]`)) ask(id);
     load();
   } else {
     document.title = "Lockscope";

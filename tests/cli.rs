@@ -2,8 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use lockscope::run::kind;
+use lockscope::sim::EventId;
+use lockscope::ui::route::Route;
+use lockscope::ui::state::State;
 
 const RACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/lessons/05-lease-expiration.md");
 
@@ -256,7 +261,14 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
         (&["search", RACE], "`lockscope search` is not built yet."),
         (&["sweep"], "not built yet"),
         (&["replay"], "not built yet"),
-        (&["link"], "not built yet"),
+        (&["link"], "takes one FILE"),
+        (&["link", RACE, "--level", "hard"], "the levels are `help` and `challenge`"),
+        (&["link", RACE, "--at", "grant client-b#9"], "--at: "),
+        (&["link", RACE, "--at", "9999"], "there is no event 9999"),
+        (
+            &["link", RACE, "--edit", "at 3s pose client-a"],
+            "--edit \"at 3s pose client-a\", character 7",
+        ),
         (&["run"], "takes one FILE"),
         (&["run", RACE, RACE], "takes one FILE"),
         (&["run", "nowhere.md"], "nowhere.md: there is no such file"),
@@ -292,12 +304,12 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
 fn help_names_what_is_built_and_nothing_else() {
     let help = lockscope(&["--help"], b"");
     assert_eq!((help.code, help.err.as_str()), (Some(0), ""));
-    for command in ["run", "check", "pack", "schema"] {
+    for command in ["run", "check", "link", "pack", "schema"] {
         assert!(help.out.contains(&format!("lockscope {command}")), "{command}");
         assert_eq!(lockscope(&[command, "--help"], b"").code, Some(0));
         assert_eq!(lockscope(&["help", command], b"").code, Some(0));
     }
-    for planned in ["search", "sweep", "replay", "lockscope link"] {
+    for planned in ["search", "sweep", "replay"] {
         assert!(!help.out.contains(planned), "{planned}");
     }
     assert_eq!(lockscope(&["search", "--help"], b"").code, Some(2));
@@ -337,4 +349,30 @@ fn an_argument_that_is_no_text_is_refused() {
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 2);
+}
+
+#[test]
+fn a_link_leads_to_the_run_that_was_asked_for() {
+    let edits = ["--edit", "set resource.check token", "--edit", "at 2s crash client-b"];
+    let asked = [
+        &["link", RACE, "--at", "grant client-a#1", "--base", "https://example.org/x/"],
+        &edits[..],
+    ]
+    .concat();
+    let said = lockscope(&asked, b"");
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let fragment = said
+        .out
+        .trim_end()
+        .strip_prefix("https://example.org/x/")
+        .expect("the base stands in front");
+    let Route::Lesson { place, .. } = Route::parse(fragment) else { panic!("{fragment}") };
+    let lesson = lockscope::lesson::read(Path::new(RACE)).expect("the race is there");
+    let state = State::open(lesson, &place).expect("it runs");
+    assert_eq!(state.notes, Vec::<String>::new());
+    let ran = lockscope(&[&["run", RACE, "--format", "json"], &edits[..]].concat(), b"").out;
+    assert!(ran.contains(&format!("{:016x}", state.show.run.hash())));
+    let kind = state.head.event.map(|e| kind::kind(state.show.run.record.event(EventId(e))));
+    assert_eq!(kind, Some("grant"));
+    assert_eq!(Route::of(&state), fragment, "the page writes the same link");
 }

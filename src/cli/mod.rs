@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod link;
 mod run;
 
 use std::ffi::OsString;
@@ -46,6 +47,7 @@ Lockscope shows why a distributed lock is not a mutex.
 
 lockscope run FILE      Run a lesson and print what happens.
 lockscope check PATH... Check lessons and run every assertion in them.
+lockscope link FILE     Print the address that shows a run.
 lockscope pack FILE     Print a lesson as the page fetches it.
 lockscope schema        Print the grammar of lessons and edits as JSON.
 lockscope help          Print this text.
@@ -70,6 +72,20 @@ Runs a variant of a lesson, judges it and prints it.
   --format FORMAT   log, json, mermaid, svg or markdown. [log]
 ";
 
+const LINK_HELP: &str = "\
+lockscope link FILE [OPTION]...
+
+Prints the part of the page's address, from `#` on, that shows a run of a lesson.
+
+  --variant NAME    The variant to run. [base]
+  --edit \"EDIT\"     One more edit, after the variant's own; may be repeated.
+  --seed N          Another seed of randomness.
+  --level LEVEL     A task of the lesson: help or challenge.
+  --at EVENT        The event to stand at, as beats name it: --at \"grant client-b#1\",
+                    or by its number in `lockscope run --format json`.
+  --base URL        The address of the page, printed in front.
+";
+
 const CHECK_HELP: &str = "\
 lockscope check PATH...
 
@@ -92,9 +108,9 @@ setting, kind of event and figure that there is.
 ";
 
 /// Commands of a later edition: named, so that nobody searches for a spelling mistake.
-const PLANNED: [&str; 4] = ["replay", "search", "sweep", "link"];
+const PLANNED: [&str; 3] = ["replay", "search", "sweep"];
 /// Commands of this edition.
-const COMMANDS: [&str; 5] = ["run", "check", "pack", "schema", "help"];
+const COMMANDS: [&str; 6] = ["run", "check", "link", "pack", "schema", "help"];
 
 /// Carries out the command line of this process.
 pub fn main() -> ExitCode {
@@ -145,6 +161,7 @@ fn command(arguments: &[OsString]) -> Report {
         name if wants_help => help_of(name),
         "run" => run::command(rest),
         "check" => check::command(rest),
+        "link" => link::command(rest),
         "pack" => pack(rest),
         "schema" => match rest.first() {
             None => Report::done(lesson::schema() + "\n"),
@@ -158,6 +175,7 @@ fn help_of(name: &str) -> Report {
     match name {
         "run" => Report::done(RUN_HELP.into()),
         "check" => Report::done(CHECK_HELP.into()),
+        "link" => Report::done(LINK_HELP.into()),
         "pack" => Report::done(PACK_HELP.into()),
         "schema" => Report::done(SCHEMA_HELP.into()),
         "help" | "--help" | "-h" => Report::done(HELP.into()),

@@ -72,7 +72,8 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
     match lesson.compile(wanted.variant, &wanted.edits) {
         Ok(compiled) => Report::done(printed(&Run::of(compiled), wanted.format)),
         Err(errors) => {
-            Report::refused(errors.iter().map(|e| complaint(&lesson, wanted, e)).collect())
+            let told = |e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e);
+            Report::refused(errors.iter().map(told).collect())
         }
     }
 }
@@ -88,17 +89,23 @@ fn printed(run: &Run, format: &str) -> String {
 }
 
 /// An error by the part of the command line that it comes from: the file itself was right.
-fn complaint(lesson: &Lesson, wanted: &Wanted<'_>, error: &ScenarioError) -> String {
+pub(super) fn complaint(
+    file: &str,
+    lesson: &Lesson,
+    variant: &str,
+    edits: &[String],
+    error: &ScenarioError,
+) -> String {
     let (place, message) = (&error.place, &error.message);
-    let own = lesson.variant(wanted.variant).map_or(0, |v| v.edits.len());
+    let own = lesson.variant(variant).map_or(0, |v| v.edits.len());
     match place.path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["edits", index] => {
             let number = index.parse::<usize>().unwrap_or(0).saturating_sub(own);
-            let text = wanted.edits.get(number).map_or("", String::as_str);
+            let text = edits.get(number).map_or("", String::as_str);
             format!("--edit \"{text}\", character {}: {message}", place.at + 1)
         }
-        ["variants"] => format!("--variant {}: {message}", wanted.variant),
+        ["variants"] => format!("--variant {variant}: {message}"),
         ["until"] => format!("--until: {message}"),
-        _ => format!("{}: {error}", wanted.file),
+        _ => format!("{file}: {error}"),
     }
 }

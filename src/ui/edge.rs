@@ -95,12 +95,12 @@ fn side(
         })
     };
     let copy = {
-        let state = props.state.clone();
+        let (state, hash) = (props.state.clone(), run.hash());
         Callback::from(move |_: MouseEvent| {
             let Some((edits, event)) = place.clone() else { return };
             let (address, told) = (platform::address(), told.clone());
             let page = address.split('#').next().unwrap_or_default();
-            let link = format!("{page}{}", Route::to(&state, &edits, Some(event)));
+            let link = format!("{page}{}", Route::to(&state, &edits, Some(event), hash));
             wasm_bindgen_futures::spawn_local(async move {
                 let copied = platform::copy(link).await;
                 told.set(if copied { strings::COPIED } else { strings::NOT_ALLOWED });

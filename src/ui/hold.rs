@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::show::{Show, picture, picture_frozen, simulated};
-use super::state::{Action, Branch, State};
+use super::state::{Action, Snapshot, State};
 use super::strings;
 use crate::diagram::{Frozen, Point};
 use crate::narrate;
@@ -50,7 +50,7 @@ pub struct Hold {
     /// From when the number counts.
     from: Micros,
     show: Rc<Show>,
-    before: Branch,
+    before: Snapshot,
 }
 
 impl Hold {
@@ -187,7 +187,7 @@ impl State {
         self.playing = false;
         self.stopped = None;
         self.typed = None;
-        let (show, before) = (self.show.clone(), self.branch());
+        let (show, before) = (self.show.clone(), self.snapshot());
         self.hold = Some(Hold { number, edge, map, from, show, before });
     }
 

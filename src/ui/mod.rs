@@ -1,6 +1,7 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer, [`show`] what it derives from a run, [`route`] the address, [`keys`]
+//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`] and [`learn`] are parts of it),
+//! [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
 //! [`settings`] what the reader wants, [`fault`] what is broken, [`hold`] the times that a hand changes,
 //! [`sought`] where one of them decides; they are plain Rust and tested natively.
@@ -13,11 +14,15 @@ pub mod fault;
 pub mod hold;
 pub mod keys;
 pub mod learn;
+pub mod open;
+pub mod pace;
+pub mod past;
 pub mod route;
 pub mod settings;
 pub mod show;
 pub mod sought;
 pub mod state;
+pub mod story;
 pub mod strings;
 pub mod voice;
 

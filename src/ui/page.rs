@@ -115,6 +115,7 @@ pub fn LessonPage(props: &Props) -> Html {
                 { present::view(&controls) }
             } else {
                 { head(&to, opening(Open::Take)) }
+                { notes(&state, &to) }
                 { body(&controls, &break_node, &tab, Same((*player).clone())) }
             }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
@@ -138,6 +139,25 @@ fn head(to: &UseReducerDispatcher<Model>, on_take: Callback<MouseEvent>) -> Html
         </>
     };
     part::<Header>("header", HeaderProps { more, on_change })
+}
+
+/// What of the link that led here could not be followed, until it has been read.
+fn notes(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    if state.notes.is_empty() {
+        return html! {};
+    }
+    let to = to.clone();
+    let onclick = Callback::from(move |_: MouseEvent| {
+        to.dispatch(Action::Heard);
+        platform::focus("lesson");
+    });
+    html! {
+        <section class="note about-link" role="alert" aria-labelledby="about-link">
+            <h2 id="about-link">{ strings::LINK_TITLE }</h2>
+            <ul>{ for state.notes.iter().map(|words| html! { <li>{ words }</li> }) }</ul>
+            <button type="button" class="plain" {onclick}>{ strings::CLOSE }</button>
+        </section>
+    }
 }
 
 /// Address, title, focus, and what must be seen.

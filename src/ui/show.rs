@@ -1,5 +1,6 @@
 //! A run with all that is derived from it for showing: stops, beats, questions, the picture.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::strings;
@@ -57,6 +58,7 @@ pub struct Show {
     pub headline: narrate::Headline,
     /// From this event on the verdict gives nothing away.
     pub decided: u32,
+    hash: OnceCell<u64>,
 }
 
 impl Show {
@@ -129,7 +131,13 @@ impl Show {
             headline,
             decided,
             run,
+            hash: OnceCell::new(),
         })
+    }
+
+    /// The run's hash, computed when it is first asked for.
+    pub fn hash(&self) -> u64 {
+        *self.hash.get_or_init(|| self.run.hash())
     }
 
     /// The index of the last event.

@@ -67,7 +67,7 @@ pub fn Stage(props: &Props) -> Html {
     let grips = player.map(|player| hands::grips(state, &props.to, player, &open));
     let (all, step) = (state.show.stops.len(), state.show.step(state.head));
     let name = strings::diagram_name(step, all);
-    let hash = format!("{:016x}", state.show.run.hash());
+    let hash = format!("{:016x}", state.show.hash());
     let at = state.head.event.map(|_| state.head.at);
     let (on_break, (top, bottom)) = (props.on_break.clone(), *sight);
     let headers = if state.present {

@@ -597,3 +597,67 @@ pub fn strayed(title: &str) -> String {
 pub fn lesson(id: &str) -> String {
     format!("The lesson “{id}”")
 }
+
+// What a link says that cannot be followed.
+
+pub const LINK_TITLE: &str = "About this link";
+pub const LINK_DAMAGED: &str = "This link was changed or cut off on its way. Here is what could be read of it; \
+     ask for the link again if something is missing.";
+pub const EDITS_OF_OTHER_VERSION: &str =
+    "What it does to the run is written in a way that this page does not know, and was left out.";
+pub const LESSON_CHANGED: &str = "The lesson has changed since this link was made: the run is not quite the one that was shared.";
+pub const BEYOND_THE_END: &str =
+    "The link leads to a step beyond the end of this run, so here is its end.";
+
+pub fn newer_link(version: u32, known: u32) -> String {
+    format!(
+        "This link was made by a newer edition of Lockscope (version {version}, and this page reads \
+         version {known}). Reloading may bring that edition. Here is what could be read of it."
+    )
+}
+
+pub fn older_link(version: u32, known: u32) -> String {
+    format!(
+        "This link is of version {version}, and this page reads version {known}. Here is what could be \
+         read of it."
+    )
+}
+
+pub fn other_rules(then: u32, now: u32, same: bool) -> String {
+    let so = if same {
+        "This run comes out the same."
+    } else {
+        "This run does not come out as the one that was shared."
+    };
+    format!(
+        "Rules of the simulation have changed since this link was made (version {then}, now {now}). {so}"
+    )
+}
+
+pub fn no_task(level: Level) -> String {
+    format!("This lesson has no task “{}”, so here is its story.", level_word(level))
+}
+
+fn level_word(task: Level) -> &'static str {
+    level(Some(task))
+}
+
+pub fn no_run(name: &str, known: &str) -> String {
+    format!("This lesson has no run “{name}”; its runs are {known}.")
+}
+
+pub fn edit_left_out(edit: &str, why: &str) -> String {
+    format!("Left out: “{edit}”, {why}.")
+}
+
+pub fn edit_unread(number: usize, all: usize, why: &str) -> String {
+    format!("Left out: edit {number} of {all}, which cannot be read: {why}.")
+}
+
+pub fn too_many_edits(most: usize) -> String {
+    format!("A run has at most {most} edits; those beyond were left out.")
+}
+
+pub fn parts_unread(parts: &[String]) -> String {
+    format!("This page does not know what these parts mean: {}.", parts.join(", "))
+}

@@ -1,14 +1,18 @@
-//! A run: a scenario, its edits and a seed, simulated and judged; keyframes for seeking.
+//! A run: a scenario, its edits and a seed, simulated and judged; keyframes for seeking; links.
 
 mod address;
 mod edit;
 pub mod kind;
+pub mod link;
 mod plan;
 mod replay;
 mod scenario;
+mod short;
 
 pub use address::{Names, Node, NodeKind};
 pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, parse_edit};
-pub use plan::{Compiled, Place, ScenarioError, compile};
+pub use link::Link;
+pub use plan::{Compiled, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};
 pub use scenario::{ClientSpec, ResourceSpec, Scenario, TaskSpec};
+pub use short::{lengthen, shorten};

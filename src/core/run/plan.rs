@@ -88,6 +88,17 @@ pub fn compile(
     }
 }
 
+/// The ids of a scenario's nodes in lane order, before any edit: what a link counts them by.
+pub fn node_ids(scenario: &Scenario, registry: &Registry) -> Vec<String> {
+    let Some(system) = registry.find(&scenario.system) else { return Vec::new() };
+    let mut settings = Settings::defaults(system.settings());
+    for (key, text) in &scenario.settings {
+        let _ = settings.set(key, text);
+    }
+    let (names, _) = Builder { errors: Vec::new(), scenario }.names(system, &settings);
+    names.nodes.into_iter().map(|node| node.id).collect()
+}
+
 struct Builder<'s> {
     errors: Vec<ScenarioError>,
     scenario: &'s Scenario,

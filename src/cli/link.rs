@@ -1,0 +1,117 @@
+//! `lockscope link`: a run as the address that shows it.
+
+use super::args::Args;
+use super::run::complaint;
+use super::{Report, read};
+use crate::lesson::{BASE, Lesson, Level, anchor};
+use crate::run::{Link, Run, node_ids};
+use crate::sim::list;
+use crate::systems::Registry;
+
+const OPTIONS: [&str; 6] = ["--variant", "--edit", "--seed", "--level", "--at", "--base"];
+
+/// Runs the command.
+pub fn command(arguments: &[&str]) -> Report {
+    match wanted(arguments) {
+        Ok(wanted) => carry_out(&wanted),
+        Err(message) => Report::usage(message),
+    }
+}
+
+/// What was asked for.
+struct Wanted<'a> {
+    file: &'a str,
+    variant: &'a str,
+    edits: Vec<String>,
+    seed: Option<u64>,
+    level: Option<Level>,
+    at: Option<&'a str>,
+    base: &'a str,
+}
+
+fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
+    let args = Args::sort(arguments, &OPTIONS)?;
+    let [file] = args.plain.as_slice() else {
+        return Err(format!("`lockscope link` takes one FILE, found {}.", args.plain.len()));
+    };
+    let seed = args.one("--seed")?.map(|text| {
+        text.parse().map_err(|_| format!("Found `{text}` for --seed, expected a whole number."))
+    });
+    let level = args.one("--level")?.map(|text| {
+        let level = Level::ALL.into_iter().find(|l| l.word() == text);
+        let known = list(Level::ALL.map(Level::word));
+        level.ok_or(format!("There is no level `{text}`; the levels are {known}."))
+    });
+    Ok(Wanted {
+        file,
+        variant: args.one("--variant")?.unwrap_or(BASE),
+        edits: args.all("--edit").map(String::from).collect(),
+        seed: seed.transpose()?,
+        level: level.transpose()?,
+        at: args.one("--at")?,
+        base: args.one("--base")?.unwrap_or_default(),
+    })
+}
+
+fn carry_out(wanted: &Wanted<'_>) -> Report {
+    let mut lesson = match read(wanted.file) {
+        Ok(lesson) => lesson,
+        Err(errors) => return Report::refused(errors),
+    };
+    let own_seed = lesson.scenario.seed;
+    lesson.scenario.seed = wanted.seed.unwrap_or(own_seed);
+    let run = match lesson.compile(wanted.variant, &wanted.edits) {
+        Ok(compiled) => Run::of(compiled),
+        Err(errors) => {
+            let told = |e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e);
+            return Report::refused(errors.iter().map(told).collect());
+        }
+    };
+    if let Some(level) = wanted.level.filter(|level| lesson.task(*level).is_none()) {
+        return Report::usage(format!("{} has no task `{}`.", wanted.file, level.word()));
+    }
+    match event(&run, wanted.at) {
+        Ok(event) => Report::done(link(wanted, &lesson, own_seed, &run, event) + "\n"),
+        Err(why) => Report::usage(format!("--at: {why}")),
+    }
+}
+
+/// The number of an event that is asked for by its number or by its name.
+fn event(run: &Run, at: Option<&str>) -> Result<Option<u32>, String> {
+    let Some(at) = at else { return Ok(None) };
+    let all = run.record.events.len() as u32;
+    match at.parse::<u32>() {
+        Ok(number) if number < all => Ok(Some(number)),
+        Ok(number) => Err(format!(
+            "there is no event {number}; the run has events 0 to {}",
+            all.saturating_sub(1)
+        )),
+        Err(_) => anchor(run, at).map(|event| Some(event.0)),
+    }
+}
+
+fn link(
+    wanted: &Wanted<'_>,
+    lesson: &Lesson,
+    own_seed: u64,
+    run: &Run,
+    event: Option<u32>,
+) -> String {
+    let Some(variant) = lesson.variant(wanted.variant) else { return String::new() };
+    let first = wanted.variant == BASE && wanted.level.is_none();
+    let mut edits: Vec<String> = variant.edits.iter().map(|e| e.text.clone()).collect();
+    edits.extend_from_slice(&wanted.edits);
+    let seed = lesson.scenario.seed;
+    let link = Link {
+        lesson: lesson.id.clone(),
+        variant: (!first).then(|| wanted.variant.into()),
+        level: wanted.level.map(|l| l.word().into()),
+        seed: (seed != own_seed).then_some(seed),
+        event,
+        edits: (!wanted.edits.is_empty()).then_some(edits),
+        present: false,
+    };
+    let nodes = node_ids(&lesson.scenario_of(variant), &Registry::standard());
+    let base = wanted.base.split('#').next().unwrap_or_default();
+    format!("{base}{}", link.write(&nodes, run.hash()))
+}

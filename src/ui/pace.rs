@@ -1,0 +1,106 @@
+//! How a learner gets about in a run: playing, stepping, jumping, turning to a piece of the story.
+
+use super::show::Head;
+use super::state::State;
+use super::strings;
+use super::voice::Wish;
+use crate::narrate;
+use crate::run::kind;
+use crate::sim::EventId;
+
+impl State {
+    pub(super) fn play(&mut self) {
+        if self.head.event == self.show.last() {
+            self.jump(Head::default());
+        }
+        self.turned = None;
+        self.stopped = None;
+        self.playing = true;
+    }
+
+    pub(super) fn reach(&mut self, event: u32) {
+        let passed = self.head.event.map_or(0, |e| e + 1)..=event;
+        self.head = self.show.head(Some(event));
+        // Many events can happen between two frames; the last one that decides something is told.
+        if let Some(event) = passed.rev().find(|e| self.decides(*e)) {
+            let kind = self.show.run.record.events.get(event as usize).map_or("", kind::kind);
+            let words = narrate::sentence(&self.show.run, EventId(event));
+            self.say(Wish::Passed { kind, words });
+        }
+        if Some(event) == self.show.last() {
+            self.head = self.show.end();
+            self.playing = false;
+            self.jumps += 1;
+            let verdict = &self.show.headline;
+            let words = format!("{} {}", verdict.word, verdict.rest);
+            self.say(Wish::Passed { kind: "end", words });
+        }
+    }
+
+    /// Playing came to a beat or a question: it stops there, and says why.
+    pub(super) fn arrive(&mut self, event: u32) {
+        self.reach(event);
+        self.playing = false;
+        self.jumps += 1;
+        if self.looking().is_some() {
+            // The title of the story would answer it.
+            self.stopped = Some(strings::STOPPED_TO_LOOK);
+            let words = strings::STOPPED_TO_LOOK.to_string();
+            return self.say(Wish::Passed { kind: "stop", words });
+        }
+        let asked = self.show.questions.iter().flatten().any(|q| q.0 == event);
+        let why = if asked { strings::STOPPED_TO_ASK } else { strings::STOPPED_TO_TELL };
+        self.stopped = Some(why);
+        let beat = self.beat().and_then(|i| self.lesson.beats.get(i));
+        let title = beat.map_or("", |b| b.title.as_str());
+        self.say(Wish::Passed { kind: "stop", words: format!("{why} {title}") });
+        if asked {
+            self.ask_class(event);
+        }
+    }
+
+    fn decides(&self, event: u32) -> bool {
+        self.show.decisions.binary_search(&event).is_ok()
+    }
+
+    pub(super) fn jump(&mut self, head: Head) {
+        self.head = head;
+        self.stopped = None;
+        self.toward = None;
+        self.turned = None;
+        self.playing = false;
+        self.jumps += 1;
+    }
+
+    pub(super) fn jump_and_say(&mut self, head: Head) {
+        self.jump(head);
+        self.say(match head.event {
+            Some(event) => Wish::Step {
+                words: narrate::sentence(&self.show.run, EventId(event)),
+                decision: self.decides(event),
+            },
+            None => Wish::Step { words: strings::AT_START.into(), decision: true },
+        });
+    }
+
+    pub(super) fn turn(&mut self, beat: usize) {
+        let here = self.show.story.contains(&beat);
+        match self.show.beats.get(beat) {
+            Some(Ok(event)) if here => self.jump_and_say(self.show.head(Some(*event))),
+            Some(_) => {
+                self.playing = false;
+                self.turned = Some(beat);
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn say(&mut self, wish: Wish) {
+        self.spoken = (self.spoken.0 + 1, wish);
+    }
+
+    /// Says that something has been done.
+    pub(super) fn done(&mut self, words: String) {
+        self.say(Wish::Done(words));
+    }
+}

@@ -1,0 +1,62 @@
+//! Where the learner is in the story: beats, questions, whether the verdict may be told.
+
+use super::state::State;
+
+impl State {
+    /// The beat whose words are shown: the last one that has happened.
+    pub fn beat(&self) -> Option<usize> {
+        let event = self.head.event;
+        let happened = |i: &&usize| match self.show.beats.get(**i) {
+            Some(Ok(at)) => Some(*at) <= event,
+            _ => false,
+        };
+        self.turned
+            .or_else(|| self.linked())
+            .or_else(|| self.show.story.iter().rev().find(happened).copied())
+    }
+
+    /// Whether the run has gone a way that the story does not tell: then the variant that it left.
+    pub fn strayed(&self) -> Option<usize> {
+        let told = self.turned.is_some() || self.linked().is_some();
+        let (event, variant) = self.show.leaves.filter(|_| !told)?;
+        (Some(event) <= self.head.event).then_some(variant)
+    }
+
+    /// Whether nothing is left to happen.
+    pub fn at_end(&self) -> bool {
+        self.head.event.is_some() && self.head.event == self.show.last()
+    }
+
+    /// The neighbouring beat in the order of the lesson.
+    pub fn neighbour(&self, forward: bool) -> Option<usize> {
+        let story = &self.show.story;
+        match (self.beat(), forward) {
+            (Some(beat), false) if self.strayed().is_some() => Some(beat),
+            (None, true) => story.first().copied().or(Some(0)),
+            (None, false) => None,
+            (Some(beat), true) => Some(beat + 1),
+            (Some(beat), false) => beat.checked_sub(1),
+        }
+        .filter(|i| *i < self.lesson.beats.len())
+    }
+
+    /// The question at the head: asked, and either answered by the learner or not yet by the run.
+    pub fn question(&self) -> Option<usize> {
+        let event = self.head.event?;
+        let asked = |q: &Option<(u32, u32)>| q.is_some_and(|q| q.0 <= event);
+        let last = self.show.questions.iter().rposition(asked)?;
+        let said = self.said.get(last).is_some_and(Option::is_some);
+        (said || !self.answered(last)).then_some(last)
+    }
+
+    /// Whether the run on screen has shown the answer of a question.
+    pub fn answered(&self, question: usize) -> bool {
+        let place = self.show.questions.get(question).copied().flatten();
+        place.is_some_and(|(_, shown)| Some(shown) <= self.head.event)
+    }
+
+    /// Whether the verdict gives nothing away any more.
+    pub fn decided(&self) -> bool {
+        self.looking().is_none() && self.head.event.is_some_and(|e| e >= self.show.decided)
+    }
+}
