@@ -278,6 +278,7 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
         (&["run", RACE, "--seed", "1", "--seed", "2"], "stands twice"),
         (&["run", RACE, "--until", "-3s"], "expected a duration"),
         (&["run", RACE, "--until", "0s"], "--until: "),
+        (&["run", RACE, "--why", "reject resource#9"], "--why \"reject resource#9\""),
         (&["run", RACE, "--format", "png"], "the formats are `log`"),
         (&["run", RACE, "--variant", "best"], "no variant `best`; the variants are `base`"),
         (
@@ -375,4 +376,14 @@ fn a_link_leads_to_the_run_that_was_asked_for() {
     let kind = state.head.event.map(|e| kind::kind(state.show.run.record.event(EventId(e))));
     assert_eq!(kind, Some("grant"));
     assert_eq!(Route::of(&state), fragment, "the page writes the same link");
+}
+
+#[test]
+fn why_prints_how_an_event_came_about() {
+    let said = lockscope(&["run", RACE, "--variant", "fixed", "--why", "reject resource#1"], b"");
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines.first().is_some_and(|l| l.contains("asks for the lock")), "{}", said.out);
+    assert!(said.out.contains("expires") && said.out.contains("rejects"), "{}", said.out);
+    assert!(lines.last().is_some_and(|l| l.contains("would have passed")), "{}", said.out);
 }

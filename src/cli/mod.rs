@@ -70,6 +70,8 @@ Runs a variant of a lesson, judges it and prints it.
   --seed N          Another seed of randomness.
   --until T         Another latest end of the run, such as 20s.
   --format FORMAT   log, json, mermaid, svg or markdown. [log]
+  --why EVENT       Print how that event came about, and no more of the run.
+                    Example: --why \"reject resource#1\"
 ";
 
 const LINK_HELP: &str = "\

@@ -3,12 +3,12 @@
 use super::args::Args;
 use super::{Report, read};
 use crate::diagram;
-use crate::lesson::{BASE, Lesson};
+use crate::lesson::{BASE, Lesson, anchor};
 use crate::narrate;
 use crate::run::{Run, ScenarioError};
 use crate::sim::{Micros, list};
 
-const OPTIONS: [&str; 5] = ["--variant", "--edit", "--seed", "--until", "--format"];
+const OPTIONS: [&str; 6] = ["--variant", "--edit", "--seed", "--until", "--format", "--why"];
 const FORMATS: [&str; 5] = ["log", "json", "mermaid", "svg", "markdown"];
 
 /// Runs the command.
@@ -27,6 +27,8 @@ struct Wanted<'a> {
     seed: Option<u64>,
     until: Option<&'a str>,
     format: &'a str,
+    /// The event whose causes are asked for, in place of the run.
+    why: Option<&'a str>,
 }
 
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
@@ -55,6 +57,7 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
         seed: seed.transpose()?,
         until,
         format,
+        why: args.one("--why")?,
     })
 }
 
@@ -70,7 +73,16 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
         lesson.scenario.until = until.into();
     }
     match lesson.compile(wanted.variant, &wanted.edits) {
-        Ok(compiled) => Report::done(printed(&Run::of(compiled), wanted.format)),
+        Ok(compiled) => {
+            let run = Run::of(compiled);
+            match wanted.why {
+                None => Report::done(printed(&run, wanted.format)),
+                Some(event) => match anchor(&run, event) {
+                    Ok(id) => Report::done(narrate::why_text(&run, id)),
+                    Err(message) => Report::refused(vec![format!("--why \"{event}\": {message}")]),
+                },
+            }
+        }
         Err(errors) => {
             let told = |e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e);
             Report::refused(errors.iter().map(told).collect())

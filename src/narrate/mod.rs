@@ -16,6 +16,7 @@ mod sentence;
 mod teller;
 mod turned;
 mod verdict;
+mod why;
 mod words;
 
 pub use consequence::findings;
@@ -28,4 +29,5 @@ pub use phases::{Phase, phases};
 pub use sentence::sentence;
 pub use turned::turned;
 pub use verdict::{Count, counts};
+pub use why::{Missing, Why, beliefs, missing, waits, why, why_text};
 pub use words::{moment, span};

@@ -8,6 +8,7 @@ mod plan;
 mod replay;
 mod scenario;
 mod short;
+pub mod why;
 
 pub use address::{Names, Node, NodeKind};
 pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, parse_edit};

@@ -1,0 +1,404 @@
+//! Why something happened, and why something does not.
+//!
+//! `UPDATE_EXPECT=1 cargo test --test why` rewrites the snapshots. Read them before committing.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use expect_test::{Expect, expect};
+use lockscope::narrate;
+use lockscope::run::{Run, kind, why};
+use lockscope::sim::{EventId, Micros, What};
+use support::{Case, race, random_case, seeds};
+
+const CASES: u64 = 50;
+
+/// The n-th event of a kind at a node.
+fn event(run: &Run, what: &str, node: &str, n: usize) -> EventId {
+    let node = run.names().find(node).expect("the node exists");
+    let events = run.record.events.iter().enumerate();
+    let mut found = events.filter(|(_, e)| kind::kind(e) == what && e.node == node);
+    let (index, _) = found.nth(n - 1).unwrap_or_else(|| panic!("no {what} number {n}"));
+    EventId(index as u32)
+}
+
+fn because(run: &Run, what: &str, node: &str, n: usize, expected: Expect) {
+    expected.assert_eq(&narrate::why_text(run, event(run, what, node, n)));
+}
+
+/// What a node waits for at a moment, and the kinds of the events that it rests on and is decided by.
+fn waits(run: &Run, node: &str, at: &str, expected: Expect) {
+    let at = Micros::parse(at).expect("a moment");
+    let last = run.record.events.partition_point(|e| e.at <= at) as u32 - 1;
+    let world = run.world_when(EventId(last), at);
+    let node = run.names().find(node).expect("the node exists");
+    let text = match narrate::waits(run, &world, node) {
+        Some(missing) => {
+            let named = |id: Option<EventId>| {
+                id.map_or("nothing".into(), |id| {
+                    let event = run.record.event(id);
+                    format!("{} at {}", kind::kind(event), narrate::moment(event.at))
+                })
+            };
+            let (because, decides) = (named(missing.because), named(missing.decides));
+            format!("{}\nbecause: {because}; decides: {decides}\n", missing.words)
+        }
+        None => "It goes on.\n".into(),
+    };
+    expected.assert_eq(&text);
+}
+
+/// What a client's belief rests on at a moment.
+fn rule(run: &Run, node: &str, at: &str, expected: Expect) {
+    let at = Micros::parse(at).expect("a moment");
+    let last = run.record.events.partition_point(|e| e.at <= at) as u32 - 1;
+    let world = run.world_when(EventId(last), at);
+    let node = run.names().find(node).expect("the node exists");
+    let said = narrate::beliefs(run, &world, node).into_iter().map(|b| b.words + "\n");
+    expected.assert_eq(&said.collect::<String>());
+}
+
+#[test]
+fn a_refused_write_leads_back_to_the_pause_the_expiry_and_the_newer_write() {
+    let run = race().edits("set resource.check token").run();
+    because(
+        &run,
+        "reject",
+        "resource",
+        1,
+        expect![[r#"
+          0.00 s  Client A asks for the lock.
+          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+          1.20 s  Client A is paused for 12 s.
+         10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+         10.35 s  Lock service grants the lock to Client B: generation 42, for 10 s.
+         12.55 s  Resource accepts Client B's write balance = 90 (token 42).
+         13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+         13.20 s  Client A sends write balance = 90 with token 41.
+         13.25 s  Resource rejects Client A's late write balance = 90: token 41 is lower than 42.
+
+        It would have passed with token 42 or a higher one: Resource had seen 42, with Client B's write balance = 90 (token 42).
+    "#]],
+    );
+}
+
+#[test]
+fn a_lost_update_leads_back_to_what_was_read_and_what_was_replaced() {
+    because(
+        &race().run(),
+        "accept",
+        "resource",
+        2,
+        expect![[r#"
+              0.00 s  Client A asks for the lock.
+              0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+              0.15 s  Resource answers Client A's read: balance = 100.
+              1.20 s  Client A is paused for 12 s.
+             10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+             10.35 s  Lock service grants the lock to Client B: generation 42, for 10 s.
+             12.55 s  Resource accepts Client B's write balance = 90 (token 42).
+             13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+             13.20 s  Client A sends write balance = 90 with token 41.
+             13.25 s  Resource accepts Client A's late write balance = 90 (token 41). It replaces Client B's 90, which Client A never read. From here on no order of whole sections explains the resource: it is corrupted.
+        "#]],
+    );
+}
+
+#[test]
+fn a_grant_from_the_queue_and_an_expiry_have_their_stories() {
+    let run = race().set("acquire.wait", "queue").run();
+    because(
+        &run,
+        "grant",
+        "lock-service",
+        2,
+        expect![[r#"
+              0.00 s  Client A asks for the lock.
+              0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+              1.05 s  Lock service lets Client B wait for the lock: Client A holds it (generation 41).
+             10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+             10.05 s  Lock service grants the lock to Client B, which was waiting: generation 42, for 10 s.
+        "#]],
+    );
+    because(
+        &run,
+        "expire",
+        "lock-service",
+        1,
+        expect![[r#"
+              0.00 s  Client A asks for the lock.
+              0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+             10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+        "#]],
+    );
+}
+
+#[test]
+fn a_time_out_leads_to_what_kept_the_answer_away() {
+    let cut = race().edits("at 120ms cut client-a resource for 5s").run();
+    because(
+        &cut,
+        "told",
+        "client-a",
+        1,
+        expect![[r#"
+          0.00 s  Client A asks for the lock.
+          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+          0.10 s  Client A sends a read of balance.
+          0.15 s  Client A's read (token 41) to Resource is held up where the link is cut.
+          2.10 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
+
+        What was missing is an answer. Client A's read (token 41) to Resource is held up where the link is cut.
+    "#]],
+    );
+    let lost = race().edits("drop client-a>resource#2").run();
+    because(
+        &lost,
+        "told",
+        "client-a",
+        1,
+        expect![[r#"
+          0.00 s  Client A asks for the lock.
+          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+          1.20 s  Client A is paused for 12 s.
+         13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+         13.20 s  Client A sends write balance = 90 with token 41.
+         13.20 s  Client A's write (token 41) to Resource is lost.
+         15.20 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
+
+        What was missing is an answer. Client A's write (token 41) to Resource is lost.
+    "#]],
+    );
+}
+
+#[test]
+fn whoever_waits_is_told_what_would_have_to_happen() {
+    let retry = race().run();
+    waits(
+        &retry,
+        "client-b",
+        "5s",
+        expect![[r#"
+        Client B waits. Client A (generation 41) holds the lock: it must release it, or its lease must end, by the clock of Lock service at 10.05 s. Client B asks again at 7.20 s.
+        because: grant at 0.05 s; decides: acquire at 7.20 s
+    "#]],
+    );
+    waits(
+        &retry,
+        "client-a",
+        "5s",
+        expect![[r#"
+        Client A stands still until 13.20 s. Until then it executes nothing, whatever reaches it.
+        because: pause at 1.20 s; decides: resume at 13.20 s
+    "#]],
+    );
+    waits(
+        &retry,
+        "client-a",
+        "1s",
+        expect![[r#"
+        It goes on.
+    "#]],
+    );
+    let queue =
+        race().set("acquire.wait", "queue").client("client-c", "2s", "acquire; release").run();
+    waits(
+        &queue,
+        "client-b",
+        "5s",
+        expect![[r#"
+        Client B waits. Client A (generation 41) holds the lock: it must release it, or its lease must end, by the clock of Lock service at 10.05 s.
+        because: grant at 0.05 s; decides: expire at 10.05 s
+    "#]],
+    );
+    waits(
+        &queue,
+        "client-c",
+        "5s",
+        expect![[r#"
+        Client C waits. Client A (generation 41) holds the lock: it must release it, or its lease must end, by the clock of Lock service at 10.05 s. Client B waits before it.
+        because: grant at 0.05 s; decides: expire at 10.05 s
+    "#]],
+    );
+}
+
+#[test]
+fn whoever_is_cut_off_or_forgotten_is_told_what_keeps_the_answer_away() {
+    let cut = race().edits("at 500ms cut client-b lock-service").run();
+    waits(
+        &cut,
+        "client-b",
+        "1500ms",
+        expect![[r#"
+        Client B's acquire is held where the way to Lock service is cut: the way has to heal.
+        because: hold at 1.05 s; decides: nothing
+    "#]],
+    );
+    let still = race().edits("at 500ms pause lock-service for 20s").run();
+    waits(
+        &still,
+        "client-b",
+        "1500ms",
+        expect![[r#"
+        Client B's acquire lies unread. Lock service stands still until 20.50 s.
+        because: pause at 0.50 s; decides: resume at 20.50 s
+    "#]],
+    );
+    let lost = race().edits("drop resource>client-a#1").run();
+    waits(
+        &lost,
+        "client-a",
+        "500ms",
+        expect![[r#"
+        Resource's answer to Client A was lost on its way to Client A: no answer can come of it.
+        because: lose at 0.15 s; decides: nothing
+    "#]],
+    );
+    let dead = race().edits("at 500ms crash client-b").run();
+    waits(
+        &dead,
+        "client-b",
+        "6s",
+        expect![[r#"
+        Client B is down. Only a restart makes it go on.
+        because: crash at 0.50 s; decides: nothing
+    "#]],
+    );
+}
+
+#[test]
+fn a_belief_rests_on_a_grant_and_a_deadline_that_somebody_has_to_look_at() {
+    rule(
+        &race().run(),
+        "client-a",
+        "12s",
+        expect![[r#"
+        Client A believes that it holds the lock (generation 41) since its grant reached it at 0.10 s. Its own deadline has passed. Its program never looks at it: only a refusal or a notice ends the belief.
+    "#]],
+    );
+    let looks = Case::new(&[("x", 0)])
+        .set("lease.deadline", "receipt")
+        .client("client-a", "0s", "acquire; work 4s; check; release")
+        .task("client-a", "heartbeat", "sleep 3s; renew");
+    rule(
+        &looks.run(),
+        "client-a",
+        "1s",
+        expect![[r#"
+        Client A believes that it holds the lock (generation 41) since its grant reached it at 0.10 s. Its own deadline is 10.10 s, 10 s after the grant reached it. It looks at that deadline only where its program says `check`.
+    "#]],
+    );
+    rule(
+        &looks.run(),
+        "client-a",
+        "3500ms",
+        expect![[r#"
+        Client A believes that it holds the lock (generation 41) since its grant reached it at 0.10 s. Its own deadline is 13.10 s, 10 s after its renewal was accepted. It looks at that deadline only where its program says `check`.
+    "#]],
+    );
+}
+
+/// All that could have reached an event: what happened before at its node, and what those messages
+/// carried.
+fn past(run: &Run, id: EventId) -> BTreeSet<EventId> {
+    let mut last = vec![None; run.names().nodes.len()];
+    let before: Vec<Option<EventId>> = run
+        .record
+        .events
+        .iter()
+        .enumerate()
+        .map(|(i, e)| last[usize::from(e.node.0)].replace(EventId(i as u32)))
+        .collect();
+    let (mut near, mut found) = (vec![id], BTreeSet::new());
+    while let Some(id) = near.pop() {
+        let event = run.record.event(id);
+        for cause in event.causes.iter().chain(before[id.0 as usize]) {
+            if found.insert(cause) {
+                near.push(cause);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_called_known_could_have_reached_the_event_and_every_reason_lies_before_it() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        for index in (0..run.record.events.len()).step_by(7) {
+            let id = EventId(index as u32);
+            let past = past(&run, id);
+            for reason in why::known(&run, id) {
+                let words = narrate::sentence(&run, reason);
+                let to = narrate::sentence(&run, id);
+                assert!(past.contains(&reason), "seed {seed}: {words} -> {to}");
+            }
+            for reason in why::reasons(&run, id) {
+                assert!(reason < id, "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_story_ends_with_its_event_and_is_short_and_in_order() {
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        for index in (0..run.record.events.len()).step_by(5) {
+            let id = EventId(index as u32);
+            let why = narrate::why(&run, id);
+            assert_eq!(why.steps.last(), Some(&id), "seed {seed}");
+            assert!(why.steps.len() <= 12, "seed {seed}");
+            assert!(why.steps.windows(2).all(|w| w[0] < w[1]), "seed {seed}");
+            assert!(why.steps.iter().all(|s| why.thread.contains(s)), "seed {seed}");
+            let text = narrate::why_text(&run, id);
+            assert!(!text.contains('?') && !text.contains("does something"), "seed {seed}: {text}");
+        }
+    }
+}
+
+#[test]
+fn whoever_stands_still_or_waits_for_an_answer_always_gets_a_sentence() {
+    let mut asked = 0;
+    for seed in seeds(CASES) {
+        let run = random_case(seed).run();
+        for index in (0..run.record.events.len()).step_by(11) {
+            let id = EventId(index as u32);
+            let world = run.world_at(id);
+            for node in run.names().of_kind(lockscope::run::NodeKind::Client) {
+                let found = narrate::waits(&run, &world, node);
+                let stands = world.is_down(node) || world.paused_until(node).is_some();
+                assert!(!stands || found.is_some(), "seed {seed}, event {index}");
+                if let Some(missing) = found {
+                    asked += 1;
+                    let words = &missing.words;
+                    assert!(words.ends_with('.') && !words.contains("  "), "{words}");
+                    // A step of the world may hold several events.
+                    let last = EventId(world.events() - 1);
+                    assert!(missing.decides.is_none_or(|d| d > last), "seed {seed}: {words}");
+                    assert!(missing.because.is_none_or(|b| b <= last), "seed {seed}: {words}");
+                }
+                for rule in narrate::beliefs(&run, &world, node) {
+                    assert!(rule.because.is_some_and(|b| b.0 < world.events()), "seed {seed}");
+                }
+            }
+        }
+    }
+    assert!(asked > 100 || std::env::var("SEED").is_ok(), "{asked}");
+}
+
+#[test]
+fn a_story_of_ten_thousand_events_is_told_from_its_first_causes() {
+    let case = Case::new(&[("x", 0)])
+        .until("600s")
+        .client("client-a", "0s", "loop; acquire; read x; write x = x + 1; release; end")
+        .client("client-b", "0s", "loop; acquire; read x; write x = x + 1; release; end");
+    let run = case.run();
+    let last = run.record.events.iter().rposition(|e| matches!(e.what, What::Deliver(_)));
+    let id = EventId(last.expect("messages arrive") as u32);
+    assert!(id.0 > 10_000, "{}", id.0);
+    let why = narrate::why(&run, id);
+    assert!(why.thread.len() < 200, "{}", why.thread.len());
+    assert!(why.steps.len() > 1);
+}
