@@ -68,18 +68,18 @@ fn a_refused_write_leads_back_to_the_pause_the_expiry_and_the_newer_write() {
         "resource",
         1,
         expect![[r#"
-          0.00 s  Client A asks for the lock.
-          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
-          1.20 s  Client A is paused for 12 s.
-         10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
-         10.35 s  Lock service grants the lock to Client B: generation 42, for 10 s.
-         12.55 s  Resource accepts Client B's write balance = 90 (token 42).
-         13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
-         13.20 s  Client A sends write balance = 90 with token 41.
-         13.25 s  Resource rejects Client A's late write balance = 90: token 41 is lower than 42.
+             0.00 s  Client A asks for the lock.
+             0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+             1.20 s  Client A is paused for 12 s.
+            10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+            10.35 s  Lock service grants the lock to Client B: generation 42, for 10 s.
+            12.55 s  Resource accepts Client B's write balance = 90 (token 42).
+            13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+            13.20 s  Client A sends write balance = 90 with token 41.
+            13.25 s  Resource rejects Client A's late write balance = 90: token 41 is lower than 42.
 
-        It would have passed with token 42 or a higher one: Resource had seen 42, with Client B's write balance = 90 (token 42).
-    "#]],
+            It would have passed with token 42 or a higher one: Resource had seen 42, with Client B's write balance = 90 (token 42).
+        "#]],
     );
 }
 
@@ -143,14 +143,14 @@ fn a_time_out_leads_to_what_kept_the_answer_away() {
         "client-a",
         1,
         expect![[r#"
-          0.00 s  Client A asks for the lock.
-          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
-          0.10 s  Client A sends a read of balance.
-          0.15 s  Client A's read (token 41) to Resource is held up where the link is cut.
-          2.10 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
+            0.00 s  Client A asks for the lock.
+            0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+            0.10 s  Client A sends a read of balance.
+            0.15 s  Client A's read (token 41) to Resource is held up where the link is cut.
+            2.10 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
 
-        What was missing is an answer. Client A's read (token 41) to Resource is held up where the link is cut.
-    "#]],
+            What was missing is an answer. Client A's read (token 41) to Resource is held up where the link is cut.
+        "#]],
     );
     let lost = race().edits("drop client-a>resource#2").run();
     because(
@@ -159,16 +159,16 @@ fn a_time_out_leads_to_what_kept_the_answer_away() {
         "client-a",
         1,
         expect![[r#"
-          0.00 s  Client A asks for the lock.
-          0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
-          1.20 s  Client A is paused for 12 s.
-         13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
-         13.20 s  Client A sends write balance = 90 with token 41.
-         13.20 s  Client A's write (token 41) to Resource is lost.
-         15.20 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
+             0.00 s  Client A asks for the lock.
+             0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+             1.20 s  Client A is paused for 12 s.
+            13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+            13.20 s  Client A sends write balance = 90 with token 41.
+            13.20 s  Client A's write (token 41) to Resource is lost.
+            15.20 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
 
-        What was missing is an answer. Client A's write (token 41) to Resource is lost.
-    "#]],
+            What was missing is an answer. Client A's write (token 41) to Resource is lost.
+        "#]],
     );
 }
 

@@ -44,14 +44,18 @@ pub fn why(run: &Run, event: EventId) -> Why {
 
 /// The same for a terminal.
 pub fn why_text(run: &Run, event: EventId) -> String {
+    if run.record.events.get(event.0 as usize).is_none() {
+        return String::new();
+    }
     let why = why(run, event);
     let mut text = String::new();
+    let width = moment(run.record.event(event).at).len();
     for (index, step) in why.steps.iter().enumerate() {
         if index == 3 && why.left_out > 0 {
-            text.push_str(&format!("         … {} more …\n", why.left_out));
+            text.push_str(&format!("{:>width$}  … {} more …\n", "", why.left_out));
         }
         let at = moment(run.record.event(*step).at);
-        text.push_str(&format!("{at:>8}  {}\n", sentence(run, *step)));
+        text.push_str(&format!("{at:>width$}  {}\n", sentence(run, *step)));
     }
     if let Some(missing) = why.missing {
         text.push_str(&format!("\n{}\n", missing.words));
