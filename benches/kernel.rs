@@ -34,6 +34,7 @@ fn scenario(rounds: u32) -> Compiled {
         locks: vec!["lock".into()],
         cells: [("x".to_string(), 0)].into(),
         resources: Default::default(),
+        gateway: false,
         invariant: None,
         clients: [("client-a".to_string(), client("0s")), ("client-b".to_string(), client("1ms"))]
             .into(),

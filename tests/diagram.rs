@@ -26,6 +26,7 @@ fn scenario(settings: &[(&str, &str)], clients: &[(&str, &str, &[&str])]) -> Sce
         locks: vec!["lock".into()],
         cells: Table::from([("balance".into(), 100)]),
         resources: Table::new(),
+        gateway: false,
         invariant: Some("balance == 100 - 10 * done".into()),
         clients: clients.iter().map(client).collect(),
     }

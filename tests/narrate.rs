@@ -13,7 +13,7 @@ use lockscope::run::{Run, kind};
 use lockscope::sim::{Causes, Event, EventId, Micros, ProcId, Ratio, What};
 use support::{Case, race, random_case, seeds, transfer};
 
-const CASES: u64 = 300;
+const CASES: u64 = 400;
 
 fn ids(run: &Run) -> impl Iterator<Item = EventId> + use<> {
     (0..run.record.events.len() as u32).map(EventId)
@@ -171,6 +171,12 @@ fn the_columns_and_the_summary_say_who_believes_and_who_knows() {
 /// What no system of this edition says yet, put into a run by hand.
 fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
     vec![
+        What::Note(Testimony::Ask {
+            lock: lockscope::judge::LockId(0),
+            ask: lockscope::judge::Ask::Holder,
+            first: true,
+            within: None,
+        }),
         What::Note(Testimony::Free(grant, TruthEnd::Removed(ProcId(1)))),
         What::Note(Testimony::Free(grant, TruthEnd::Forgotten)),
         What::ClockStep(-8_000_000),

@@ -143,7 +143,8 @@ fn an_edit_knows_the_first_event_that_it_brought_about() {
 
 #[test]
 fn an_edit_reads_back_as_it_prints() {
-    let nodes = ["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"];
+    let nodes =
+        ["client-a", "client-b", "client-c", "lock-service", "gateway", "resource", "ledger"];
     for seed in seeds(20_000) {
         let text = random_edit(&mut Draws::new(seed));
         let edit = parse_edit(&text, &nodes).unwrap_or_else(|e| panic!("{text}: {e}"));

@@ -165,6 +165,10 @@ impl Sayings<'_> {
         for node in names.of_kind(NodeKind::Service) {
             self.say(EventId(0), node, "free".into());
         }
+        for node in names.of_kind(NodeKind::Gateway) {
+            let checks = self.run.compiled.settings.word("resource.check") == "gateway";
+            self.say(EventId(0), node, if checks { "checks" } else { "passes on" }.into());
+        }
         for node in names.of_kind(NodeKind::Resource) {
             // Of several cells, the one that the invariant speaks of first is what it is all about.
             let setup = &self.run.compiled.setup;
@@ -238,6 +242,16 @@ impl Sayings<'_> {
                     self.say(id, node, text);
                 }
             }
+            Testimony::Mark(op) | Testimony::Admit(op, ..) => {
+                if let Some(token) = op.token {
+                    self.saw(id, node, token);
+                }
+            }
+            Testimony::Forward(op, Some(_)) if self.checks_in_front() => {
+                if let Some(token) = op.token {
+                    self.saw(id, node, token);
+                }
+            }
             Testimony::Hand(_, token, None) if self.checks() => self.saw(id, node, *token),
             Testimony::Reject(_, _, why) | Testimony::Hand(_, _, Some(why)) => {
                 if let Some(token) = seen(*why) {
@@ -249,7 +263,12 @@ impl Sayings<'_> {
     }
 
     fn checks(&self) -> bool {
-        self.run.compiled.settings.word("resource.check").starts_with("token")
+        let check = self.run.compiled.settings.word("resource.check");
+        check.starts_with("token") || check == "claim"
+    }
+
+    fn checks_in_front(&self) -> bool {
+        self.run.compiled.settings.word("resource.check") == "gateway"
     }
 
     fn saw(&mut self, id: EventId, node: ProcId, token: Token) {

@@ -193,6 +193,16 @@ fn of_note(
             let made = sign(id, event, Kind::Rejected, role, &[&reason, &word]);
             Some(Sign { message: write.map(|w| w.1), ..made })
         }
+        Testimony::Mark(op) => {
+            let token = op.token.map_or_else(|| "claim".into(), |t| format!("claim {}", t.0));
+            make(Kind::Accepted, Role::Hold, &[&token])
+        }
+        Testimony::Admit(op, ..) => {
+            let token = op.token.map_or_else(String::new, |t| format!("{} ", t.0));
+            make(Kind::Bare, Role::Ink, &[&format!("{token}passes,"), "not written"])
+                .map(|made| Sign { needed: true, ..made })
+        }
+        Testimony::Void(..) => make(Kind::Notice, Role::Stale, &["write", "forgotten"]),
         Testimony::Hand(_, token, None) => {
             let words = [format!("{} by hand,", token.0), "passes".to_string()];
             make(Kind::Accepted, Role::Hold, &[&words[0], &words[1]])

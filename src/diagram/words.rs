@@ -1,7 +1,7 @@
 //! The few words that stand beside marks.
 
 use super::story::token_words;
-use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd};
+use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd, Unmet};
 use crate::run::{NodeKind, Run, kind};
 use crate::sim::{MessageInfo, ProcId};
 use crate::systems::Body;
@@ -20,6 +20,15 @@ pub(super) fn message(run: &Run, info: &MessageInfo<Body>) -> (String, Option<To
             Testimony::Write(op, write) => {
                 (value(run, "write ", op.cell, write.value), op.token, false)
             }
+            Testimony::Claim(op) => ("claim".into(), op.token, false),
+            Testimony::Forward(op, Some((write, _))) => {
+                (value(run, "write ", op.cell, write.value), op.token, false)
+            }
+            Testimony::Forward(op, None) if op.claims => ("claim".into(), op.token, false),
+            Testimony::Forward(op, None) => {
+                let reads = run.compiled.settings.word("resource.reads") == "token";
+                (cell(run, "read", op.cell), op.token.filter(|_| reads), false)
+            }
             Testimony::Ask { lock, .. } if run.names().locks.len() > 1 => {
                 let words = format!("{} {}", info.body.name, run.names().lock(*lock));
                 (words, info.body.token, false)
@@ -34,7 +43,9 @@ pub(super) fn message(run: &Run, info: &MessageInfo<Body>) -> (String, Option<To
             None => (info.body.name.into(), None, false),
         },
         Some(Testimony::Serve(op, _, read)) => (value(run, "", op.cell, *read), None, true),
-        Some(Testimony::Accept(..) | Testimony::Reject(..)) => (String::new(), None, true),
+        Some(Testimony::Accept(..) | Testimony::Reject(..) | Testimony::Mark(_)) => {
+            (String::new(), None, true)
+        }
         Some(Testimony::Free(_, TruthEnd::Released)) => (String::new(), None, true),
         Some(Testimony::Extend(..)) => (info.body.name.into(), None, true),
         _ => (info.body.name.into(), None, false),
@@ -71,7 +82,13 @@ pub(super) fn refusal(token: Option<Token>, why: Rejection, rightful: bool) -> [
         Rejection::Lower(seen) => format!("{token} < {}", seen.0),
         Rejection::Again(_) => format!("{token} again"),
         Rejection::Missing => "no token".into(),
-        Rejection::Version => "version changed".into(),
+        Rejection::Version | Rejection::Unmet(Unmet::Version) => "version changed".into(),
+        Rejection::Unread => "never read".into(),
+        Rejection::Unclaimed => format!("{token} unclaimed"),
+        Rejection::NotHolder => format!("{token} holds nothing"),
+        Rejection::Unasked => "nobody to ask".into(),
+        Rejection::Unmet(Unmet::Fresh) => "exists".into(),
+        Rejection::Unmet(Unmet::Cells) => "condition unmet".into(),
     };
     [reason, "rejected".into()]
 }

@@ -200,7 +200,7 @@ packed! {
     Step { text, done, hint }
     Evidence { id, kind, says, place = "where" }
     Report { thread, symptom }
-    Scenario { system, until, seed, settings, locks, cells, resources, invariant, clients }
+    Scenario { system, until, seed, settings, locks, cells, resources, gateway, invariant, clients }
     ResourceSpec { label, cells, lock }
     ClientSpec { label, start, program, tasks, on }
 }

@@ -125,8 +125,12 @@ impl Teller<'_> {
         };
         let newer = self.newer_grant(op, event)?;
         let (who, lock) = (self.label(newer.client), self.lock(newer.lock));
+        // Where check and write are two moments, it may have arrived in time.
+        let gap =
+            matches!(&*self.setting("resource.check", event), "token-racy" | "session" | "gateway");
+        let then = if gap { "was written" } else { "arrived" };
         Some(format!(
-            "{who} had been granted {lock}{} before it arrived.",
+            "{who} had been granted {lock}{} before it {then}.",
             self.bracket(newer.grant, event)
         ))
     }

@@ -235,14 +235,14 @@ impl Teller<'_> {
             _ => None,
         });
         let note = rejected.and_then(|e| self.run.record.event(e).note());
-        let (Some(event), Some(Testimony::Reject(op, _, why))) = (rejected, note) else {
+        let Some(Testimony::Reject(op, _, why)) = note else {
             return "a late write was rejected".into();
         };
         let more = match times {
             0 | 1 => String::new(),
             n => format!(", the first of {}", count(n as usize)),
         };
-        let reason = self.reason(op, *why, event);
+        let reason = self.reason(op, *why);
         let client = self.whose(op.section.client);
         format!("{client} late write was rejected{more}, because {reason}")
     }
@@ -259,7 +259,7 @@ impl Teller<'_> {
                 self.named(event),
                 self.label(op.section.client),
                 self.lock(op.lock),
-                self.reason(op, *why, event)
+                self.reason(op, *why)
             ),
             _ => "a holder was rejected".into(),
         }

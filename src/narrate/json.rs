@@ -57,6 +57,7 @@ fn scenario(scenario: &Scenario) -> Json {
         ("locks", texts(&scenario.locks)),
         ("cells", table(&scenario.cells, |c| (*c).into())),
         ("resources", table(&scenario.resources, resource)),
+        ("gateway", scenario.gateway.into()),
         ("invariant", scenario.invariant.clone().into()),
         ("clients", table(&scenario.clients, client)),
     ])

@@ -45,7 +45,8 @@ pub fn summary(run: &Run, world: &World<Locks>) -> String {
             parts.push(teller.truths(LockId(lock as u16), last));
         }
     }
-    let resources = run.names().of_kind(NodeKind::Resource);
+    let resources = run.names().of_kind(NodeKind::Gateway);
+    let resources = resources.chain(run.names().of_kind(NodeKind::Resource));
     parts.extend(resources.filter_map(|node| teller.seen(world, node)));
     if parts.is_empty() {
         return "Nothing has happened yet.".into();

@@ -235,7 +235,9 @@ impl<'r> Sketch<'r> {
                 let text = super::sentence(self.teller.run, id);
                 self.self_arrow(node, text.trim_end_matches('.'));
             }
-            Testimony::Hand(..) => self.plain(id, &[node]),
+            Testimony::Hand(..) | Testimony::Admit(..) | Testimony::Void(..) => {
+                self.plain(id, &[node]);
+            }
             Testimony::Believe(..) => self.overlap(id),
             Testimony::Doubt(_, BeliefEnd::Refused | BeliefEnd::Notice) => {
                 self.note(&[node], "Learns that it no longer holds the lock");
@@ -353,9 +355,20 @@ impl<'r> Sketch<'r> {
                     Ask::Renew => format!("Renew {thing}{on}"),
                     Ask::Release => format!("Release {thing}{on}"),
                     Ask::Token => format!("Fetch a token{on}"),
+                    Ask::Holder => format!("Who holds {thing}{on}?"),
                 })
             }
             Testimony::Read(op) => Some(format!("Read {}", self.teller.run.names().cell(op.cell))),
+            Testimony::Claim(op) => Some(format!("Claim{}", self.teller.carried(op))),
+            Testimony::Forward(op, Some((write, _))) => {
+                let what = self.teller.assignment(op, write.value);
+                Some(format!("Pass on: write {what}{}", self.teller.carried(op)))
+            }
+            Testimony::Forward(op, None) => {
+                let cell = self.teller.run.names().cell(op.cell);
+                Some(format!("Pass on: read {cell}"))
+            }
+            Testimony::Inquire(_, token) => Some(format!("Does token {} hold?", token.0)),
             Testimony::Write(op, write) => {
                 let what = self.teller.assignment(op, write.value);
                 let late = self.late.contains(&msg);
@@ -385,9 +398,10 @@ impl<'r> Sketch<'r> {
             Testimony::Free(_, TruthEnd::Released) => "Released".into(),
             Testimony::Mint(_, token) => capital(&self.teller.token(*token)),
             Testimony::Serve(op, _, value) => self.teller.assignment(op, *value),
+            Testimony::Mark(op) => format!("Claim taken{}", self.teller.carried(op)),
             Testimony::Accept(op, ..) => format!("Accepted{}", self.teller.carried(op)),
             Testimony::Reject(op, _, why) => {
-                format!("Rejected: {}", self.teller.reason(op, *why, id))
+                format!("Rejected: {}", self.teller.reason(op, *why))
             }
             _ => return None,
         })

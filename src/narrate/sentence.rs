@@ -105,6 +105,7 @@ impl Teller<'_> {
             Ask::Renew => format!("{me} refuses {whose} renewal: {who} no longer holds {name}."),
             Ask::Release => format!("{me} refuses {whose} release: {who} no longer holds {name}."),
             Ask::Token => format!("{me} gives {who} no token for {name}."),
+            Ask::Holder => format!("{me} tells {who} that another holds {name}, or nobody."),
         }
     }
 
@@ -172,6 +173,7 @@ impl Teller<'_> {
             Ask::Renew => format!("{me} asks for more time with {lock}{again}."),
             Ask::Release => format!("{me} sends its release of {lock}{again}."),
             Ask::Token => format!("{me} asks for a token for its grant{again}."),
+            Ask::Holder => format!("{me} asks who holds {lock}{again}."),
         }
     }
 
@@ -182,12 +184,17 @@ impl Teller<'_> {
             Ask::Renew => "renewal".to_string(),
             Ask::Release => "release".to_string(),
             Ask::Token => "request for a token".to_string(),
+            Ask::Holder => "question who holds it".to_string(),
         };
         match outcome {
             Outcome::Ok if ask == Ask::Acquire => {
                 format!("{me} learns that it was granted {lock}.")
             }
             Outcome::Ok if ask == Ask::Token => format!("{me} learns its token."),
+            Outcome::Ok if ask == Ask::Holder => format!("{me} learns that it holds {lock}."),
+            Outcome::Refused if ask == Ask::Holder => {
+                format!("{me} learns that it does not hold {lock}.")
+            }
             Outcome::Ok => format!("{me} learns that its {what} was accepted."),
             Outcome::Refused | Outcome::Rejected | Outcome::Lost => {
                 format!("{me} learns that its {what} was refused.")
@@ -271,7 +278,34 @@ impl Teller<'_> {
                     Some(token) => format!("with token {}", token.0),
                     None => "without a token".into(),
                 };
-                format!("{me} sends write {} {token}.", self.assignment(op, write.value))
+                let word = self.word(id);
+                format!("{me} sends {word} {} {token}.", self.assignment(op, write.value))
+            }
+            Testimony::Claim(op) => {
+                let token =
+                    op.token.map_or_else(|| "no token".into(), |t| format!("token {}", t.0));
+                format!("{me} claims the resource for itself, with {token}.")
+            }
+            Testimony::Mark(op) => self.marked(id, me, op),
+            Testimony::Admit(op, write, _) => {
+                let write = self.write(op, write, false);
+                format!("{me} has checked {write} and lets it pass. It is not written yet.")
+            }
+            Testimony::Forward(op, write) => {
+                let whose = self.whose(op.section.client);
+                let what = match write {
+                    Some((write, _)) => self.write(op, write, false),
+                    None if op.claims => format!("{whose} claim"),
+                    None => format!("{whose} read of {}", cell(op)),
+                };
+                format!("{me} passes {what} on.")
+            }
+            Testimony::Void(op, write, _) => {
+                let write = self.write(op, write, false);
+                format!("{me} forgets {write}: it had come, and was not written.")
+            }
+            Testimony::Inquire(_, token) => {
+                format!("{me} asks {} whether token {} is the holder's.", self.service(), token.0)
             }
             Testimony::Serve(op, _, value) => {
                 let whose = self.whose(op.section.client);
@@ -292,7 +326,7 @@ impl Teller<'_> {
             Testimony::Reject(op, write, why) => {
                 self.reject(id, me, op, write.map(|w| w.0.value), *why)
             }
-            Testimony::Told(_, outcome) => told(me, *outcome),
+            Testimony::Told(_, outcome) => self.told(id, me, *outcome),
             Testimony::Hand(_, token, why) => self.handed(id, me, token.0, *why),
             _ => format!("{me} does something."),
         }
@@ -306,7 +340,7 @@ impl Teller<'_> {
         value: Option<i64>,
         why: Rejection,
     ) -> String {
-        let (whose, reason) = (self.whose(op.section.client), self.reason(op, why, id));
+        let (whose, reason) = (self.whose(op.section.client), self.reason(op, why));
         let late = if self.is_late(id) { "late " } else { "" };
         match value {
             Some(value) => {
@@ -315,6 +349,7 @@ impl Teller<'_> {
                     self.assignment(op, value)
                 )
             }
+            None if op.claims => format!("{me} rejects {whose} claim: {reason}."),
             None => {
                 let cell = one_line(self.run.names().cell(op.cell));
                 format!("{me} rejects {whose} read of {cell}: {reason}.")
@@ -322,11 +357,45 @@ impl Teller<'_> {
         }
     }
 
+    /// A claim is taken: what the resource knows from now on.
+    fn marked(&self, id: EventId, me: &str, op: &Operation) -> String {
+        let whose = self.whose(op.section.client);
+        let keeps = self.setting("resource.check", id);
+        match op
+            .token
+            .filter(|_| keeps.starts_with("token") || keeps == "claim" || keeps == "gateway")
+        {
+            Some(token) => {
+                format!("{me} takes {whose} claim: whatever is lower than {} is refused.", token.0)
+            }
+            None => format!(
+                "{me} takes {whose} claim, and does nothing with it: it compares no tokens."
+            ),
+        }
+    }
+
+    /// What a message is called: `write`, `insert`.
+    fn word(&self, id: EventId) -> &'static str {
+        let message = self.run.record.event(id).message();
+        message.map_or("write", |m| self.run.record.message(m).body.name)
+    }
+
+    /// A client learns what became of a write or a claim.
+    fn told(&self, id: EventId, me: &str, outcome: Outcome) -> String {
+        let cause = self.run.record.event(id).causes.iter().next();
+        let answer = cause.and_then(|c| self.run.record.event(c).message());
+        let claim = answer.is_some_and(|m| self.run.record.message(m).body.name == "claimed");
+        if claim {
+            return format!("{me} learns that its claim was taken.");
+        }
+        told(me, outcome)
+    }
+
     /// What a resource makes of a token that somebody sent by hand.
     fn handed(&self, id: EventId, me: &str, token: u64, why: Option<Rejection>) -> String {
         let by_hand = format!("token {token}, sent by hand");
         match why {
-            None if self.setting("resource.check", id) == "none" => {
+            None if matches!(&*self.setting("resource.check", id), "none" | "gateway") => {
                 format!("{me} lets {by_hand}, pass: it compares nothing.")
             }
             None => format!("{me} lets {by_hand}, pass. It has seen nothing higher."),
@@ -334,6 +403,12 @@ impl Teller<'_> {
                 format!("{me} rejects {by_hand}: it is lower than {}.", highest.0)
             }
             Some(Rejection::Again(_)) => format!("{me} rejects {by_hand}: it was used before."),
+            Some(Rejection::Unclaimed) => {
+                format!("{me} rejects {by_hand}: nobody has claimed with it.")
+            }
+            Some(Rejection::NotHolder) => {
+                format!("{me} rejects {by_hand}: nobody was granted a lock for it.")
+            }
             Some(_) => format!("{me} rejects {by_hand}: whoever sends it has read nothing."),
         }
     }
@@ -505,6 +580,7 @@ fn close(me: &str, number: u32, why: SectionEnd) -> String {
         SectionEnd::StartedOver => "it starts over",
         SectionEnd::Aborted => "it gives the section up by intention",
         SectionEnd::Exited => "its program is over",
+        SectionEnd::Refused => "its write was refused, and nothing of it was written",
     };
     format!("{me} ends section {number}: {how}.")
 }

@@ -2,7 +2,8 @@
 
 use super::words::{one_line, span};
 use crate::judge::{
-    Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Write,
+    Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Unmet,
+    Write,
 };
 use crate::run::{Action, NodeKind, Run, kind};
 use crate::sim::{EventId, Micros, ProcId, sort};
@@ -164,6 +165,9 @@ impl<'r> Teller<'r> {
             Testimony::Accept(op, write, ..) | Testimony::Reject(op, Some((write, _)), _) => {
                 Some(self.write(op, write, late))
             }
+            Testimony::Mark(op) | Testimony::Reject(op, None, _) if op.claims => {
+                Some(format!("{} claim{}", self.whose(op.section.client), self.carried(op)))
+            }
             Testimony::Serve(op, ..) | Testimony::Reject(op, None, _) => {
                 let cell = one_line(self.run.names().cell(op.cell));
                 Some(format!("{} read of {cell}", self.whose(op.section.client)))
@@ -174,17 +178,24 @@ impl<'r> Teller<'r> {
     }
 
     /// Why a resource refuses: `token 41 is lower than 42`.
-    pub fn reason(&self, op: &Operation, why: Rejection, id: EventId) -> String {
+    pub fn reason(&self, op: &Operation, why: Rejection) -> String {
         let cell = one_line(self.run.names().cell(op.cell));
         let token = op.token.map_or(0, |t| t.0);
         match why {
             Rejection::Lower(highest) => format!("token {token} is lower than {}", highest.0),
             Rejection::Again(_) => format!("token {token} was used before"),
-            Rejection::Version => format!("{cell} has changed since its client read it"),
-            Rejection::Missing if self.setting("resource.check", id) == "version" => {
-                format!("its client has not read {cell}")
+            Rejection::Version | Rejection::Unmet(Unmet::Version) => {
+                format!("{cell} has changed since its client read it")
             }
+            Rejection::Unread => format!("its client has not read {cell}"),
             Rejection::Missing => "it carries no token".into(),
+            Rejection::Unclaimed => format!("nobody has claimed with token {token}"),
+            Rejection::NotHolder => {
+                format!("{} says that token {token} holds nothing", self.service())
+            }
+            Rejection::Unasked => format!("{} does not answer", self.service()),
+            Rejection::Unmet(Unmet::Fresh) => format!("{cell} was written before"),
+            Rejection::Unmet(Unmet::Cells) => "its condition does not hold".into(),
         }
     }
 

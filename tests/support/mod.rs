@@ -27,6 +27,7 @@ impl Case {
             locks: vec!["lock".into()],
             cells: cells.iter().map(|(n, v)| (n.to_string(), *v)).collect(),
             resources: Default::default(),
+            gateway: false,
             invariant: None,
             clients: Default::default(),
         };
@@ -172,8 +173,11 @@ pub fn busy(draws: &mut Draws) -> Case {
         "acquire; acquire other; read z; write z = z + 1; read x; write x = z; release other; release",
         "acquire shared; read x; work 500ms; read x; release",
         "again:; begin; read x; write x = x + 1; if rejected goto again; job nightly; write y = 1",
+        "acquire; claim; read x; write x = x + 1 where version; insert y = 7; release",
+        "read x; write x = x + 1 where y < 5 and x < 9 within 400ms; insert z = x",
     ];
     let mut case = Case::new(&[("x", 0), ("y", 0)]).invariant("x >= 0 or done > 3").until("20s");
+    case.scenario.gateway = true;
     case.scenario.locks.push("other".into());
     let ledger = ResourceSpec {
         label: None,
@@ -191,9 +195,11 @@ pub fn busy(draws: &mut Draws) -> Case {
     for (key, values) in [
         ("lease.ttl", &["800ms", "2s", "5s"][..]),
         ("acquire.wait", &["queue", "retry"]),
-        ("resource.check", &["none", "token", "token-once", "version"]),
+        ("resource.check", CHECKS),
+        ("resource.gap", &["0s", "100ms", "900ms"]),
+        ("gateway.order", &["concurrent", "serial"]),
         ("resource.reads", &["plain", "token"]),
-        ("lease.token", &["generation", "random", "set-then-incr"]),
+        ("lease.token", &["generation", "random", "set-then-incr", "timestamp", "read-late"]),
         ("resume.order", &["program-first", "timers-first"]),
         ("link.jitter", &["0s", "30ms"]),
         ("request.timeout", &["300ms", "2s"]),
@@ -204,10 +210,31 @@ pub fn busy(draws: &mut Draws) -> Case {
     case.seed(draws.up_to(1_000))
 }
 
+/// Every way in which a resource can check.
+pub const CHECKS: &[&str] = &[
+    "none",
+    "token",
+    "token-once",
+    "token-racy",
+    "token-volatile",
+    "claim",
+    "version",
+    "session",
+    "gateway",
+];
+
 pub fn random_edit(draws: &mut Draws) -> String {
     let node = |d: &mut Draws| {
-        d.pick(&["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"])
-            .to_string()
+        d.pick(&[
+            "client-a",
+            "client-b",
+            "client-c",
+            "lock-service",
+            "gateway",
+            "resource",
+            "ledger",
+        ])
+        .to_string()
     };
     let at = draws.up_to(8_000);
     let span = draws.up_to(4_000);
@@ -216,7 +243,7 @@ pub fn random_edit(draws: &mut Draws) -> String {
     while b == a {
         b = node(draws);
     }
-    match draws.up_to(12) {
+    match draws.up_to(13) {
         0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
         2 => format!("pause client-a before write#{n} for {span}ms"),
         3 => format!("at {at}ms cut {a} {b} for {span}ms"),
@@ -228,7 +255,8 @@ pub fn random_edit(draws: &mut Draws) -> String {
         9 => format!("delay {a}>{b}#{n} by {span}ms"),
         10 => format!("at {at}ms send {} {n}", draws.pick(&["resource", "ledger"])),
         11 => format!("send resource {n}"),
-        _ => format!("at {at}ms set resource.check {}", draws.pick(&["none", "token"])),
+        12 => format!("at {at}ms set gateway.bypass {}", draws.pick(&["none", "client-a"])),
+        _ => format!("at {at}ms set resource.check {}", draws.pick(CHECKS)),
     }
 }
 

@@ -5,7 +5,8 @@ use super::history::{Effect, History};
 use super::sections::Sections;
 use super::spans::{Span, total, without};
 use super::testimony::{
-    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Section, Testimony, Token, TruthEnd, Write,
+    Ask, BeliefEnd, Grant, LockId, Mode, Operation, Rejection, Section, Testimony, Token, TruthEnd,
+    Write,
 };
 use super::verdict::{Finding, Interval, IntervalKind, Judgement};
 use crate::sim::{
@@ -112,9 +113,8 @@ impl Bench {
             }
             What::Note(note) => self.note(id, at, event.node, note, None),
             What::Lose(msg) => {
-                if let Some(op) = self.attempts.remove(msg) {
-                    self.sections.landed(op.section);
-                    self.settle(id, op.section);
+                if let Some(op) = self.attempts.get(msg) {
+                    self.forgotten(id, op.section, *msg);
                 }
             }
             What::Pause(_) => {
@@ -186,7 +186,16 @@ impl Bench {
                 self.sections.close(*section, *why);
                 self.settle(id, *section);
             }
-            Testimony::Read(op) => self.acts(op),
+            _ => self.at_resource(id, at, note, msg),
+        }
+    }
+
+    fn at_resource(&mut self, id: EventId, at: Micros, note: &Testimony, msg: Option<MsgId>) {
+        match note {
+            Testimony::Read(op) | Testimony::Claim(op) => self.acts(op),
+            Testimony::Mark(op) => self.arrives(id, at, op),
+            Testimony::Forward(_, write) => self.passed_on(write.map(|w| w.1), msg),
+            Testimony::Void(op, _, msg) => self.forgotten(id, op.section, *msg),
             Testimony::Write(op, write) => self.write(op, write, msg),
             Testimony::Serve(op, version, _) => {
                 self.arrives(id, at, op);
@@ -194,12 +203,12 @@ impl Bench {
             }
             Testimony::Learn(served) => self.learn(id, *served),
             Testimony::Accept(op, write, _, msg) => self.accept(id, at, op, write, *msg),
-            Testimony::Reject(op, write, _) => self.reject(id, at, op, write.as_ref().map(|w| w.1)),
-            // What somebody sends by hand writes nothing, so that there is nothing to judge.
-            Testimony::Queue(..)
-            | Testimony::Check(..)
-            | Testimony::Told(..)
-            | Testimony::Hand(..) => {}
+            Testimony::Reject(op, write, why) => {
+                self.reject(id, at, op, write.as_ref().map(|w| w.1), *why);
+            }
+            // What somebody sends by hand writes nothing, so that there is nothing to judge; nor do
+            // questions, and a check that passes is judged by what is written.
+            _ => {}
         }
     }
 
@@ -287,7 +296,7 @@ impl Bench {
                 self.released.insert((lock, client), true);
                 self.grants.give_up(id, request.from, client, Some(lock));
             }
-            Ask::Release | Ask::Renew => {}
+            Ask::Release | Ask::Renew | Ask::Holder => {}
         }
         if first {
             self.requests.insert((lock, client, ask), request);
@@ -441,6 +450,22 @@ impl Bench {
         }
     }
 
+    /// A write goes on its way as another message.
+    fn passed_on(&mut self, came: Option<MsgId>, goes: Option<MsgId>) {
+        let op = came.and_then(|msg| self.attempts.remove(&msg));
+        if let (Some(op), Some(goes)) = (op, goes) {
+            self.attempts.insert(goes, op);
+        }
+    }
+
+    /// A copy of a write will never be applied.
+    fn forgotten(&mut self, id: EventId, section: Section, msg: MsgId) {
+        if self.attempts.remove(&msg).is_some() {
+            self.sections.landed(section);
+            self.settle(id, section);
+        }
+    }
+
     /// An operation reaches the resource: has it outlived its holder's promise?
     fn arrives(&mut self, id: EventId, at: Micros, op: &Operation) {
         let Some(grant) = op.grant else { return };
@@ -500,7 +525,14 @@ impl Bench {
         self.settle(id, op.section);
     }
 
-    fn reject(&mut self, id: EventId, at: Micros, op: &Operation, msg: Option<MsgId>) {
+    fn reject(
+        &mut self,
+        id: EventId,
+        at: Micros,
+        op: &Operation,
+        msg: Option<MsgId>,
+        why: Rejection,
+    ) {
         self.arrives(id, at, op);
         let stale = self.grants.is_stale(op);
         if stale && msg.is_some() {
@@ -508,7 +540,9 @@ impl Bench {
             self.out.findings.push(Finding::StaleRejected { event: id });
         }
         let own = op.grant.and_then(|g| self.grants.get(g));
-        if !stale && own.is_some_and(|g| g.truth_end.is_none()) {
+        // A write whose own condition does not hold is refused because its writer wanted it so.
+        let wanted = matches!(why, Rejection::Unmet(_));
+        if !stale && !wanted && own.is_some_and(|g| g.truth_end.is_none()) {
             self.out.verdict.legit_rejected += 1;
             self.out.findings.push(Finding::LegitRejected { event: id });
         }

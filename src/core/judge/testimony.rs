@@ -62,6 +62,8 @@ pub enum Ask {
     Release,
     /// The token of a grant that was made without one.
     Token,
+    /// Who holds the lock, before it ends the lease of whoever that is.
+    Holder,
 }
 
 /// Why a truth ended.
@@ -110,6 +112,9 @@ pub enum SectionEnd {
     Aborted,
     /// Its program ended.
     Exited,
+    /// A write of it was refused because its condition no longer held, and nothing of it was
+    /// written: whatever comes next is another try.
+    Refused,
 }
 
 /// An operation at the resource: whose, in which section, under which grant, with which token.
@@ -117,7 +122,7 @@ pub enum SectionEnd {
 pub struct Operation {
     /// The section it belongs to.
     pub section: Section,
-    /// The cell.
+    /// The cell; of a claim, the first of those that it is for.
     pub cell: CellId,
     /// The lock that guards the cell.
     pub lock: LockId,
@@ -125,6 +130,8 @@ pub struct Operation {
     pub grant: Option<Grant>,
     /// The token that it carries.
     pub token: Option<Token>,
+    /// It is a claim: it raises the resource's mark and touches no cell.
+    pub claims: bool,
 }
 
 /// A write as a section means it; copies and retries share the number.
@@ -149,6 +156,27 @@ pub enum Rejection {
     Missing,
     /// The cell is no longer at the version that the writer read.
     Version,
+    /// The resource compares versions, and the writer has read none.
+    Unread,
+    /// Nobody has claimed with this token.
+    Unclaimed,
+    /// The lock service says that another holds the lock, or nobody.
+    NotHolder,
+    /// The lock service, which the resource had asked, does not answer.
+    Unasked,
+    /// The write's own condition does not hold.
+    Unmet(Unmet),
+}
+
+/// Which condition of a write does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unmet {
+    /// The cell is no longer at the version that the writer read.
+    Version,
+    /// The cell was written before.
+    Fresh,
+    /// What the write demands of the cells.
+    Cells,
 }
 
 /// A statement. Times and places are those of the event that carries it.
@@ -206,11 +234,24 @@ pub enum Testimony {
     Serve(Operation, u32, i64),
     /// A client consumes a read's answer: that [`Testimony::Serve`] event.
     Learn(EventId),
+    /// A client sends a claim: it wants the resource to know its token before it reads or writes.
+    Claim(Operation),
+    /// The resource takes a claim.
+    Mark(Operation),
+    /// A write passes the check, and is not applied yet: it can still be overtaken. The message is
+    /// the copy.
+    Admit(Operation, Write, MsgId),
+    /// A gateway passes an operation on; of a write, it came as that message.
+    Forward(Operation, Option<(Write, MsgId)>),
+    /// A write that had come is forgotten before it was applied: whoever had it died.
+    Void(Operation, Write, MsgId),
+    /// A resource asks the lock service whether that token is the holder's.
+    Inquire(LockId, Token),
     /// The resource accepts a write: it makes this version. The message is the copy that did it.
     Accept(Operation, Write, u32, MsgId),
     /// The resource refuses a write (the message is the copy) or a read.
     Reject(Operation, Option<(Write, MsgId)>, Rejection),
-    /// A client consumes the answer to a write, or gives up waiting.
+    /// A client consumes the answer to a write or a claim, or a refusal, or gives up waiting.
     Told(Section, Outcome),
     /// A resource compares a token that somebody sends by hand, and refuses it for this reason or lets
     /// it pass. It belongs to no section and writes nothing.

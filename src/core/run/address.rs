@@ -11,6 +11,8 @@ pub enum NodeKind {
     Client,
     /// It is a server of the lock service.
     Service,
+    /// It checks operations on their way to the resources.
+    Gateway,
     /// It is a protected resource.
     Resource,
 }
@@ -21,6 +23,7 @@ impl NodeKind {
         match self {
             NodeKind::Client => "client",
             NodeKind::Service => "service",
+            NodeKind::Gateway => "gateway",
             NodeKind::Resource => "resource",
         }
     }
@@ -40,7 +43,7 @@ pub struct Node {
 /// Everything that has a name in a run, by index.
 #[derive(Clone, Default, Debug)]
 pub struct Names {
-    /// Nodes by lane: clients, lock service, resources last.
+    /// Nodes by lane: clients, lock service, gateway, resources last.
     pub nodes: Vec<Node>,
     /// Locks.
     pub locks: Vec<String>,

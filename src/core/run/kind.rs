@@ -1,6 +1,6 @@
 //! The closed list of event kinds, and what an event is about.
 
-use crate::judge::{Ask, BeliefEnd, Grant, LockId, Testimony, Token, TruthEnd};
+use crate::judge::{Ask, BeliefEnd, Grant, LockId, Operation, Testimony, Token, TruthEnd};
 use crate::sim::{Event, EventId, ProcId, Record, What};
 use crate::systems::Locks;
 
@@ -11,8 +11,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("renew", "A client asks for more time."),
     ("release", "A client sends its release."),
     ("fetch-token", "A client fetches a token for a grant that it already has."),
+    ("ask-holder", "A client asks who holds a lock, before it ends whatever lease there is."),
     ("read", "A client sends a read."),
     ("write", "A client sends a write."),
+    ("claim", "A client sends a claim: the resource is to know its token before anything else."),
     ("send", "A process answers."),
     ("deliver", "A message arrives."),
     ("lose", "A message is lost."),
@@ -39,12 +41,17 @@ pub const KINDS: &[(&str, &str)] = &[
     ("close", "A section ends."),
     ("serve", "The resource answers a read."),
     ("learn", "A client consumes what it read."),
+    ("mark", "The resource takes a claim, or a gateway does: no cell changes."),
+    ("admit", "A write passes the check of a resource or gateway, and is not applied yet."),
+    ("forward", "A gateway passes an operation on to its resource."),
+    ("void", "A write that had come is forgotten before it was applied: whoever had it died."),
+    ("inquire", "The resource asks the lock service whether a token is the holder's."),
     ("accept", "The resource accepts a write."),
-    ("reject", "The resource refuses an operation."),
+    ("reject", "The resource refuses an operation, or its gateway does."),
     ("hand", "A request that somebody sends by hand, nothing but a token, reaches the resource."),
     ("pass", "The resource lets a token pass that was sent by hand."),
     ("block", "The resource rejects a token that was sent by hand."),
-    ("told", "A client consumes the answer to a write, or gives up waiting."),
+    ("told", "A client consumes the answer to a write or a claim, or gives up waiting."),
     ("work", "A task uses the processor."),
     ("sleep", "A task waits for a timer."),
     ("handle", "A notice starts a handler."),
@@ -107,6 +114,7 @@ fn note_kind(note: &Testimony) -> &'static str {
             Ask::Renew => "renew",
             Ask::Release => "release",
             Ask::Token => "fetch-token",
+            Ask::Holder => "ask-holder",
         },
         Testimony::Answer(..) => "answer",
         Testimony::Believe(..) => "believe",
@@ -117,6 +125,12 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Close(..) => "close",
         Testimony::Read(_) => "read",
         Testimony::Write(..) => "write",
+        Testimony::Claim(_) => "claim",
+        Testimony::Mark(_) => "mark",
+        Testimony::Admit(..) => "admit",
+        Testimony::Forward(..) => "forward",
+        Testimony::Void(..) => "void",
+        Testimony::Inquire(..) => "inquire",
         Testimony::Serve(..) => "serve",
         Testimony::Learn(_) => "learn",
         Testimony::Accept(..) => "accept",
@@ -135,10 +149,29 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
         Testimony::Mint(grant, _) | Testimony::Extend(grant, ..) | Testimony::Free(grant, _) => {
             grantee(record, *grant)
         }
-        Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
-            Some(op.section.client)
-        }
+        note => at_resource(note).map(|op| op.section.client),
+    }
+}
+
+/// The operation that a resource or a gateway deals with.
+fn at_resource(note: &Testimony) -> Option<&Operation> {
+    match note {
+        Testimony::Serve(op, ..)
+        | Testimony::Mark(op)
+        | Testimony::Admit(op, ..)
+        | Testimony::Forward(op, _)
+        | Testimony::Void(op, ..)
+        | Testimony::Accept(op, ..)
+        | Testimony::Reject(op, ..) => Some(op),
         _ => None,
+    }
+}
+
+/// The operation that an event is about.
+fn operation(note: &Testimony) -> Option<&Operation> {
+    match note {
+        Testimony::Read(op) | Testimony::Write(op, _) | Testimony::Claim(op) => Some(op),
+        note => at_resource(note),
     }
 }
 
@@ -158,12 +191,7 @@ pub fn grant(id: EventId, event: &Event<Testimony>) -> Option<Grant> {
         | Testimony::Extend(grant, ..)
         | Testimony::Free(grant, _)
         | Testimony::Believe(_, grant, _) => Some(*grant),
-        Testimony::Read(op)
-        | Testimony::Write(op, _)
-        | Testimony::Serve(op, ..)
-        | Testimony::Accept(op, ..)
-        | Testimony::Reject(op, ..) => op.grant,
-        _ => None,
+        note => operation(note)?.grant,
     }
 }
 
@@ -178,11 +206,8 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         Testimony::Free(grant, _)
         | Testimony::Extend(grant, ..)
         | Testimony::Believe(_, grant, _) => token_of(record, *grant),
-        Testimony::Serve(op, ..) | Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => {
-            op.token
-        }
         Testimony::Hand(_, token, _) => Some(*token),
-        _ => None,
+        note => at_resource(note)?.token,
     }
 }
 
@@ -208,13 +233,12 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         | Testimony::Believe(lock, ..)
         | Testimony::Doubt(lock, _)
         | Testimony::Check(lock, _)
+        | Testimony::Inquire(lock, _)
         | Testimony::Hand(lock, ..) => Some(*lock),
-        Testimony::Read(op)
-        | Testimony::Write(op, _)
-        | Testimony::Serve(op, ..)
-        | Testimony::Accept(op, ..)
-        | Testimony::Reject(op, ..) => Some(op.lock),
-        _ => {
+        note => {
+            if let Some(op) = operation(note) {
+                return Some(op.lock);
+            }
             let grant = grant(id, event)?;
             match record.events.get(grant.0.0 as usize)?.note()? {
                 Testimony::Grant { lock, .. } => Some(*lock),
@@ -242,6 +266,9 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             Testimony::Grant { .. }
             | Testimony::Accept(..)
             | Testimony::Reject(..)
+            | Testimony::Admit(..)
+            | Testimony::Mark(_)
+            | Testimony::Void(..)
             | Testimony::Check(..)
             | Testimony::Hand(..)
             | Testimony::Refuse(_, _, Ask::Renew),

@@ -11,8 +11,8 @@ use crate::sim::{
     Scanner, Table, Task, Trigger, list, sort_by_key,
 };
 use crate::systems::{
-    Client, Locks, Op, Registry, Resource, Settings, SettingsError, System, Vocabulary, by_hand,
-    link_writes, parse_word,
+    Client, Gateway, Kind, Locks, Op, Registry, Resource, Settings, SettingsError, System,
+    Vocabulary, by_hand, link_writes, parse_word,
 };
 
 /// Where in a scenario something is wrong: the path of keys, and where in that value.
@@ -65,8 +65,10 @@ pub struct Compiled {
 const MOST_NODES: usize = 64;
 const MOST_CELLS: usize = 64;
 /// Words of expressions, programs and assertions, which no cell and no lock can be called.
-const RESERVED: [&str; 12] =
-    ["done", "and", "or", "not", "no", "before", "at", "as", "token", "value", "within", "shared"];
+const RESERVED: [&str; 14] = [
+    "done", "and", "or", "not", "no", "before", "at", "as", "token", "value", "within", "shared",
+    "where", "version",
+];
 /// Settings that shape the whole run and cannot change in the middle of it.
 const FIXED: [&str; 4] = ["link.delay", "link.jitter", "resume.order", "lock.first_token"];
 /// The longest run.
@@ -125,6 +127,11 @@ impl Builder<'_> {
                 self.wrong(&["settings", key], 0, error.to_string());
             }
         }
+        for (key, text) in &self.scenario.settings {
+            if let Some(message) = self.unfit(&settings, key, text) {
+                self.wrong(&["settings", key], 0, message);
+            }
+        }
         let until = self.span(&["until"], &self.scenario.until).unwrap_or(LONGEST);
         if until > LONGEST || until == Micros::ZERO {
             self.wrong(
@@ -178,6 +185,19 @@ impl Builder<'_> {
         })
     }
 
+    /// What is wrong with a setting's value in this scenario, although it is one of the setting's.
+    fn unfit(&self, settings: &Settings, key: &str, text: &str) -> Option<String> {
+        let spec = settings.specs().iter().find(|s| s.key == key)?;
+        let clients = &self.scenario.clients;
+        if spec.kind == Kind::Client && text != "none" && !clients.contains_key(text) {
+            let known = list(["none"].into_iter().chain(clients.keys().map(String::as_str)));
+            return Some(format!("found `{text}` for {key}, expected one of {known}"));
+        }
+        let needs = key == "gateway.bypass" || (key, text) == ("resource.check", "gateway");
+        (needs && text != "none" && !self.scenario.gateway)
+            .then(|| "the scenario has no gateway; write `gateway = true` in it".to_string())
+    }
+
     fn span(&mut self, path: &[&str], text: &str) -> Option<Micros> {
         let span = Micros::parse(text);
         if span.is_none() {
@@ -209,6 +229,10 @@ impl Builder<'_> {
         for (id, label, _) in system.servers(settings, s.locks.len()) {
             names.nodes.push(Node { id, label, kind: NodeKind::Service });
         }
+        if s.gateway {
+            let (id, label) = ("gateway".to_string(), "Gateway".to_string());
+            names.nodes.push(Node { id, label, kind: NodeKind::Gateway });
+        }
         if !s.cells.is_empty() || s.resources.is_empty() {
             let (id, label) = ("resource".to_string(), "Resource".to_string());
             names.nodes.push(Node { id, label, kind: NodeKind::Resource });
@@ -220,7 +244,9 @@ impl Builder<'_> {
         self.check_ids(&names);
         self.check_locks();
         names.locks.clone_from(&s.locks);
-        let vocabulary = Vocabulary { locks: s.locks.clone(), ..Vocabulary::default() };
+        let gateway = names.of_kind(NodeKind::Gateway).next();
+        let locks = s.locks.clone();
+        let vocabulary = Vocabulary { locks, gateway, ..Vocabulary::default() };
         (names, vocabulary)
     }
 
@@ -444,9 +470,10 @@ impl Builder<'_> {
         }
         if let Action::Send(node, ..) = &edit.action {
             let lane = names.find(node).map(|p| names.node(p).kind);
-            if lane != Some(NodeKind::Resource) {
-                let known = names.of_kind(NodeKind::Resource);
-                let known = list(known.map(|p| names.node(p).id.as_str()));
+            let checks = |kind| matches!(kind, NodeKind::Resource | NodeKind::Gateway);
+            if !lane.is_some_and(checks) {
+                let known = names.nodes.iter().filter(|n| n.kind == NodeKind::Resource);
+                let known = list(known.map(|n| n.id.as_str()));
                 let message = format!("`{node}` checks no token; the resources are {known}");
                 self.wrong(&["edits", &index], place_of(text, node), message);
             }
@@ -471,6 +498,8 @@ impl Builder<'_> {
             if let Err(error) = set {
                 let culprit = if matches!(error, SettingsError::Key(_)) { key } else { value };
                 self.wrong(&path, place_of(text, culprit), error.to_string());
+            } else if let Some(message) = self.unfit(settings, key, value) {
+                self.wrong(&path, place_of(text, value), message);
             }
             if let Some(at) = at {
                 if FIXED.contains(&key.as_str()) {
@@ -514,7 +543,8 @@ impl Builder<'_> {
                     let spec = self.scenario.clients.get(&node.id);
                     let text = spec.and_then(|spec| spec.start.as_deref()).unwrap_or_default();
                     start = Micros::parse(text).unwrap_or_default();
-                    Box::new(Client::new(settings, system.client(settings, &services), vocabulary))
+                    let library = system.client(settings, &services);
+                    Box::new(Client::new(&node.id, settings, library, vocabulary))
                 }
                 NodeKind::Service => match servers.remove(&node.id) {
                     Some(actor) => actor,
@@ -524,8 +554,11 @@ impl Builder<'_> {
                     let home = |c: &&(CellId, i64)| {
                         usize::from(names.homes[usize::from(c.0.0)].0) == index
                     };
-                    Box::new(Resource::new(settings, initial.iter().filter(home).copied()))
+                    let service = services.first().copied();
+                    let cells = initial.iter().filter(home).copied();
+                    Box::new(Resource::new(settings, service, cells))
                 }
+                NodeKind::Gateway => Box::new(Gateway::new(settings, names.homes.clone())),
             };
             let (tasks, locals) = &programs[index];
             procs.push(ProcPlan {

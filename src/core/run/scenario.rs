@@ -31,6 +31,9 @@ pub struct Scenario {
     /// More resources, or resources guarded by other locks.
     #[serde(default)]
     pub resources: Table<String, ResourceSpec>,
+    /// Whether a node `gateway` stands in front of the resources.
+    #[serde(default)]
+    pub gateway: bool,
     /// An expression over the cells and `done` that must hold whenever every section is settled.
     #[serde(default)]
     pub invariant: Option<String>,

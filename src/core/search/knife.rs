@@ -209,9 +209,9 @@ fn deeds(run: &Run, goal: Goal) -> Vec<(Deed, EventId)> {
     let mut found: Vec<(Deed, EventId)> = Vec::new();
     for (index, event) in run.record.events.iter().enumerate() {
         let deed = match event.note() {
-            Some(Testimony::Serve(op, ..) | Testimony::Reject(op, None, _)) => {
-                Deed::Operation(op.section, op.cell, None)
-            }
+            Some(
+                Testimony::Serve(op, ..) | Testimony::Mark(op) | Testimony::Reject(op, None, _),
+            ) => Deed::Operation(op.section, op.cell, None),
             Some(
                 Testimony::Accept(op, write, ..)
                 | Testimony::Reject(op, Some((write, MsgId(_))), _),

@@ -45,6 +45,19 @@ impl Expr {
         }
     }
 
+    /// The same with numbers in place of the names that are known.
+    #[must_use]
+    pub fn bound(&self, known: &dyn Fn(usize) -> Option<i64>) -> Expr {
+        match self {
+            Expr::Const(n) => Expr::Const(*n),
+            Expr::Var(place) => known(*place).map_or(Expr::Var(*place), Expr::Const),
+            Expr::Not(inner) => Expr::Not(Box::new(inner.bound(known))),
+            Expr::Binary(op, a, b) => {
+                Expr::Binary(*op, Box::new(a.bound(known)), Box::new(b.bound(known)))
+            }
+        }
+    }
+
     /// The value with the integers at `vars`; a place beyond them counts as 0.
     pub fn eval(&self, vars: &[i64]) -> i64 {
         match self {

@@ -3,8 +3,10 @@
 //! A system adds only how it talks to its servers ([`LockClient`]); what a client believes and what
 //! it does at the resource is the same for all of them.
 
+use std::rc::Rc;
+
 use super::desk::Desk;
-use super::resource::{Reply, Request};
+use super::resource::{Condition, Reply, Request, Terms};
 use super::settings::Settings;
 use super::words::Op;
 use super::{Body, Fact, Locks, Piece, Vocabulary};
@@ -12,7 +14,7 @@ use crate::judge::{
     Ask, BeliefEnd, CellId, LockId, Mode, Rejection, Section, SectionEnd, Testimony, Write,
 };
 use crate::sim::{
-    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Flow, Micros, Outcome, ProcId, TimerId,
+    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Expr, Flow, Micros, Outcome, ProcId, TimerId,
     Waiting,
 };
 
@@ -66,6 +68,7 @@ impl Clone for Box<dyn LockClient> {
         self.boxed()
     }
 }
+
 /// Open requests of a lock library, with their time-outs.
 #[derive(Clone, Debug)]
 pub struct Requests<T> {
@@ -109,10 +112,27 @@ impl<T> Requests<T> {
     }
 }
 
+/// What a program does at a resource.
+#[derive(Clone, Debug)]
+enum Deed {
+    /// Reads into a local.
+    Read {
+        place: usize,
+    },
+    Write {
+        value: i64,
+        more: bool,
+        condition: Option<Rc<Condition>>,
+    },
+    /// Claims, and then at the next resource that the lock guards.
+    Claim,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Read { cell: CellId, place: usize },
     Write { cell: CellId, number: u32 },
+    Claim { cell: CellId, within: Option<Micros> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,12 +154,17 @@ pub struct Client {
     open: Vec<OpenCall>,
     guards: Vec<LockId>,
     homes: Vec<ProcId>,
+    /// What stands in front of the resources, unless this client goes around it.
+    gateway: Option<ProcId>,
+    bypasses: bool,
+    id: Rc<str>,
     timeout: Micros,
 }
 
 impl Client {
-    /// A client that talks to its lock service through `library`.
+    /// The client with this id, which talks to its lock service through `library`.
     pub fn new(
+        id: &str,
         settings: &Settings,
         library: Box<dyn LockClient>,
         vocabulary: &Vocabulary,
@@ -150,6 +175,9 @@ impl Client {
             open: Vec::new(),
             guards: vocabulary.guards.clone(),
             homes: vocabulary.homes.clone(),
+            gateway: vocabulary.gateway,
+            bypasses: settings.name("gateway.bypass") == id,
+            id: id.into(),
             timeout: settings.span("request.timeout"),
         }
     }
@@ -166,37 +194,76 @@ impl Client {
         Flow::Done(Outcome::Lost)
     }
 
-    /// Sends a read or a write and waits for the answer.
+    /// Sends a read, a write or a claim and waits for the answer.
     fn at_resource(
         &mut self,
         cx: &mut Cx<'_, Locks>,
         task: usize,
         cell: CellId,
         within: Option<Micros>,
-        write: Option<(i64, bool)>,
-        place: usize,
+        deed: Deed,
     ) -> Flow {
         let (lock, home) = (self.guards[usize::from(cell.0)], self.homes[usize::from(cell.0)]);
-        let op = self.desk.operation(cx, cell, lock);
+        let mut op = self.desk.operation(cx, cell, lock);
         let number = self.desk.request();
         let site = (task, cx.pc(task));
-        let section = self.desk.section(cx);
-        let (name, request, note, call) = match write {
-            None => ("read", Request::Read(op), Testimony::Read(op), Call::Read { cell, place }),
-            Some((value, more)) => {
+        let (name, request, note, call) = match deed {
+            Deed::Read { place } => {
+                let call = Call::Read { cell, place };
+                ("read", Request::Read(op), Testimony::Read(op), call)
+            }
+            Deed::Write { value, more, condition } => {
+                let section = self.desk.section(cx);
                 let write = Write { number: section.number_of(site, cell, value), value, more };
                 let known = section.known.iter().find(|k| k.0 == cell).map(|k| k.1);
-                let request = Request::Write(op, write, known);
+                let fresh = condition.as_deref() == Some(&Condition::Fresh);
+                let request = Request::Write(op, write, Terms { known, condition });
                 let call = Call::Write { cell, number: write.number };
-                ("write", request, Testimony::Write(op, write), call)
+                let name = if fresh { "insert" } else { "write" };
+                (name, request, Testimony::Write(op, write), call)
+            }
+            Deed::Claim => {
+                op.claims = true;
+                let call = Call::Claim { cell, within };
+                ("claim", Request::Claim(op), Testimony::Claim(op), call)
             }
         };
         let body = Body::new(name, number, request).with_token(op.token);
+        let home = self.gateway.filter(|_| !self.bypasses).unwrap_or(home);
         cx.ask(home, body, Some(note));
         let until = cx.clock(ClockKind::Mono).plus(within.unwrap_or(self.timeout));
         let timer = cx.timer(ClockKind::Mono, until, number << 1 | 1);
         self.open.push(OpenCall { number, task, section: op.section, lock, home, call, timer });
         Flow::Wait(Waiting { verb: name, on: home, until: Some(until) })
+    }
+
+    /// The first cell of the next resource that a lock guards, behind the resource of `after`.
+    fn next_home(&self, lock: LockId, after: Option<CellId>) -> Option<CellId> {
+        let home = |cell: usize| self.homes.get(cell).copied();
+        let past = after.and_then(|cell| home(usize::from(cell.0)));
+        let mut cells = (0..self.guards.len()).filter(|cell| self.guards[*cell] == lock);
+        cells.find(|cell| past.is_none() || home(*cell) > past).map(|cell| CellId(cell as u16))
+    }
+
+    fn write(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        task: usize,
+        cell: CellId,
+        within: Option<Micros>,
+        (value, more, condition): (&Expr, bool, &Option<Rc<Condition>>),
+    ) -> Flow {
+        let value = value.eval(cx.locals());
+        let condition = condition.as_ref().map(|condition| match condition.as_ref() {
+            // The client's own numbers are known where it sends; the cells where it arrives.
+            Condition::Cells(expr) => {
+                let cells = self.homes.len();
+                let local = |p: usize| cx.locals().get(p.checked_sub(cells)?).copied();
+                Rc::new(Condition::Cells(expr.bound(&local)))
+            }
+            _ => condition.clone(),
+        });
+        self.at_resource(cx, task, cell, within, Deed::Write { value, more, condition })
     }
 
     fn take(&mut self, cx: &mut Cx<'_, Locks>, number: u64) -> Option<OpenCall> {
@@ -223,16 +290,34 @@ impl Client {
                 }
                 Outcome::Ok
             }
+            Reply::Claimed => {
+                cx.note(Testimony::Told(call.section, Outcome::Ok));
+                if let Call::Claim { cell, within } = call.call
+                    && let Some(next) = self.next_home(call.lock, Some(cell))
+                {
+                    self.at_resource(cx, call.task, next, within, Deed::Claim);
+                    return;
+                }
+                Outcome::Ok
+            }
             Reply::Rejected(why) => {
                 cx.note(Testimony::Told(call.section, Outcome::Rejected));
-                // A higher token was seen: somebody else was granted the lock since.
-                if matches!(why, Rejection::Lower(_)) {
-                    self.desk.doubt(cx, call.lock, BeliefEnd::Refused);
-                }
+                self.refused(cx, &call, why);
                 Outcome::Rejected
             }
         };
         cx.finish(call.task, outcome);
+    }
+
+    fn refused(&mut self, cx: &mut Cx<'_, Locks>, call: &OpenCall, why: Rejection) {
+        if let Call::Write { number, .. } = call.call {
+            let outdated = matches!(why, Rejection::Version | Rejection::Unmet(_));
+            self.desk.refused(cx, call.section, number, outdated);
+        }
+        // Somebody else was granted the lock since, or the lock service says so.
+        if matches!(why, Rejection::Lower(_) | Rejection::NotHolder) {
+            self.desk.doubt(cx, call.lock, BeliefEnd::Refused);
+        }
     }
 
     fn know(&mut self, section: Section, cell: CellId, version: u32) {
@@ -290,12 +375,15 @@ impl Actor<Locks> for Client {
             Op::Release { lock } => self.library.release(cx, desk, task, *lock),
             Op::Check { lock } => self.check(cx, *lock),
             Op::Read { cell, place, within } => {
-                self.at_resource(cx, task, *cell, *within, None, *place)
+                self.at_resource(cx, task, *cell, *within, Deed::Read { place: *place })
             }
-            Op::Write { cell, value, within, more } => {
-                let value = value.eval(cx.locals());
-                self.at_resource(cx, task, *cell, *within, Some((value, *more)), 0)
+            Op::Write { cell, value, condition, within, more } => {
+                self.write(cx, task, *cell, *within, (value, *more, condition))
             }
+            Op::Claim { lock, within } => match self.next_home(*lock, None) {
+                Some(cell) => self.at_resource(cx, task, cell, *within, Deed::Claim),
+                None => Flow::Done(Outcome::Ok),
+            },
             Op::Begin => {
                 desk.begin(cx);
                 Flow::Done(Outcome::Ok)
@@ -336,6 +424,7 @@ impl Actor<Locks> for Client {
 
     fn on_settings(&mut self, settings: &Settings) {
         self.timeout = settings.span("request.timeout");
+        self.bypasses = settings.name("gateway.bypass") == &*self.id;
         self.library.on_settings(settings);
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Written {
     pub(super) number: u32,
     /// Its last attempt was not answered, so that the next alike is a retry of it.
     pub(super) unanswered: bool,
+    /// It was refused, so that it has certainly done nothing.
+    pub(super) refused: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +140,25 @@ impl Desk {
         }
     }
 
+    /// A write of a section was refused. Where its own condition or the version failed and nothing
+    /// of the section was written, whatever the client does next is another try: it must not be
+    /// mixed with what the client had read before.
+    pub(super) fn refused(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        section: Section,
+        number: u32,
+        outdated: bool,
+    ) {
+        let Some(open) = self.section.as_mut().filter(|s| s.name == section) else { return };
+        for written in open.written.iter_mut().filter(|w| w.number == number) {
+            written.refused = true;
+        }
+        if outdated && open.written.iter().all(|w| w.refused) {
+            self.close(cx, SectionEnd::Refused);
+        }
+    }
+
     /// The section that an operation belongs to: the open one, the one whose belief was dropped (a
     /// careless client goes on in it), or a new one.
     pub(super) fn section(&mut self, cx: &mut Cx<'_, Locks>) -> &mut OpenSection {
@@ -163,7 +184,7 @@ impl Desk {
         let last = self.last.iter().find(|l| l.0 == lock);
         let (grant, token) = last.map_or((None, None), |l| (Some(l.1), l.2));
         let section = self.section(cx).name;
-        Operation { section, cell, lock, grant, token }
+        Operation { section, cell, lock, grant, token, claims: false }
     }
 
     pub(super) fn forget(&mut self) {
@@ -189,11 +210,18 @@ impl OpenSection {
             w.unanswered && w.cell == cell && (w.site == site || w.value == value)
         };
         if let Some(earlier) = self.written.iter_mut().find(repeats) {
-            earlier.unanswered = false;
+            (earlier.unanswered, earlier.refused) = (false, false);
             earlier.value = value;
             return earlier.number;
         }
-        self.written.push(Written { site, cell, value, number: next, unanswered: false });
+        self.written.push(Written {
+            site,
+            cell,
+            value,
+            number: next,
+            unanswered: false,
+            refused: false,
+        });
         next
     }
 }

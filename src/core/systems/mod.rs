@@ -19,7 +19,7 @@ use std::rc::Rc;
 pub use client::{Client, LockClient, Requests};
 pub use desk::Desk;
 pub use lease::Lease;
-pub use resource::{Resource, by_hand};
+pub use resource::{Condition, Gateway, Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule};
 pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
 pub use words::{Op, link_writes, parse_word};
@@ -83,6 +83,16 @@ impl Body {
         let content: &dyn Any = self.content.as_ref();
         content.downcast_ref()
     }
+}
+
+/// What a resource may ask a lock service, and the answer. A service that knows it answers with the
+/// number of the request; its word is about the moment in which it speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inquiry {
+    /// Does whoever has this token hold the lock?
+    Holds(LockId, Token),
+    /// Yes or no.
+    Answer(bool),
 }
 
 /// A piece of a fact; whoever shows it puts names to ids.
@@ -188,6 +198,8 @@ pub struct Vocabulary {
     pub guards: Vec<LockId>,
     /// The resource that holds each cell: its lane.
     pub homes: Vec<ProcId>,
+    /// What stands in front of all resources, where something does.
+    pub gateway: Option<ProcId>,
     /// Jobs, collected while programs are read.
     pub jobs: Vec<String>,
 }

@@ -75,6 +75,42 @@ pub const RESOURCE_RULES: &[Rule] = &[
         place: MODEL,
     },
     Rule {
+        says: "A resource that wants claims takes a read or a write only with the token that was \
+               claimed last: a new holder makes its token known before it trusts what it reads.",
+        basis: Basis::Document,
+        place: "Apache Hadoop HDFS, Quorum Journal Manager: `newEpoch` before any edit; Apache \
+                BookKeeper: a ledger is fenced before its recovery reads it",
+    },
+    Rule {
+        says: "A check that reads the mark, and writes in a later step, can be overtaken in between.",
+        basis: Basis::Inference,
+        place: MODEL,
+    },
+    Rule {
+        says: "A mark that is not durable starts anew at nothing, and lets any token pass.",
+        basis: Basis::Inference,
+        place: MODEL,
+    },
+    Rule {
+        says: "A resource that asks the lock service who holds learns what was so when the service \
+               spoke. Only where lock and data are one store is the question part of the write.",
+        basis: Basis::Inference,
+        place: MODEL,
+    },
+    Rule {
+        says: "A gateway checks before it passes on: it protects from what goes through it, and \
+               between its check and the write it can be overtaken, unless it lets one operation \
+               through at a time and never gives up waiting.",
+        basis: Basis::Inference,
+        place: MODEL,
+    },
+    Rule {
+        says: "A unique key, or a condition in the write itself, is decided by the resource in the \
+               step that writes, whatever any client believes.",
+        basis: Basis::Document,
+        place: "Distributed Locks and Fencing Tokens, “PostgreSQL and application alternatives”",
+    },
+    Rule {
         says: "It knows of a grant only what reaches it: a token that has not arrived yet is not \
                in the comparison.",
         basis: Basis::Inference,

@@ -15,6 +15,8 @@ pub enum Kind {
     Number,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// `none`, or the id of one of the scenario's clients.
+    Client,
 }
 
 /// A setting: its key, what it takes, its default, what it does.
@@ -70,10 +72,43 @@ pub const COMMON: &[Spec] = &[
     },
     Spec {
         key: "resource.check",
-        kind: Kind::Choice(&["none", "token", "token-once", "version"]),
+        kind: Kind::Choice(&[
+            "none",
+            "token",
+            "token-once",
+            "token-racy",
+            "token-volatile",
+            "claim",
+            "version",
+            "session",
+            "gateway",
+        ]),
         default: "none",
         about: "What the resource checks: nothing; token >= the highest seen; token > the highest \
-                seen; that the cell is still at the version which the writer read.",
+                seen; token >= the highest seen, but it writes `resource.gap` later; the same with a \
+                mark that a restart forgets; that the token was claimed; that the cell is still at \
+                the version which the writer read; at the lock service, that the token is the \
+                holder's; nothing, the gateway in front of it compares token >= the highest seen.",
+    },
+    Spec {
+        key: "resource.gap",
+        kind: Kind::Span,
+        default: "100ms",
+        about: "How long after its check a write is applied, with `token-racy`, or passed on, with \
+                `gateway`.",
+    },
+    Spec {
+        key: "gateway.order",
+        kind: Kind::Choice(&["concurrent", "serial"]),
+        default: "concurrent",
+        about: "Whether a gateway goes on while an operation is on its way, or waits for its answer \
+                and at most `request.timeout`.",
+    },
+    Spec {
+        key: "gateway.bypass",
+        kind: Kind::Client,
+        default: "none",
+        about: "Which client goes around the gateway, to the resource itself.",
     },
     Spec {
         key: "resource.reads",
@@ -83,11 +118,12 @@ pub const COMMON: &[Spec] = &[
     },
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Value {
     Span(Micros),
     Number(u64),
     Word(&'static str),
+    Name(String),
 }
 
 /// What is wrong with a setting.
@@ -156,6 +192,7 @@ impl Settings {
             Some(Value::Span(span)) => span.to_string(),
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Word(word)) => (*word).to_string(),
+            Some(Value::Name(name)) => name.clone(),
             None => String::new(),
         }
     }
@@ -173,6 +210,14 @@ impl Settings {
         match self.values.get(key) {
             Some(Value::Number(number)) => *number,
             _ => 0,
+        }
+    }
+
+    /// A name; empty for a key that is none.
+    pub fn name(&self, key: &str) -> &str {
+        match self.values.get(key) {
+            Some(Value::Name(name)) => name,
+            _ => "",
         }
     }
 
@@ -199,6 +244,8 @@ fn read(spec: &Spec, text: &str) -> Result<Value, String> {
             Ok(number) if number <= i64::MAX as u64 => Ok(Value::Number(number)),
             _ => Err(format!("a whole number from 0 to {}", i64::MAX)),
         },
+        // Which clients there are is known to the scenario alone, which looks at it.
+        Kind::Client => Ok(Value::Name(text.to_string())),
         Kind::Choice(words) => words
             .iter()
             .find(|w| **w == text)

@@ -1,6 +1,9 @@
 //! The words of clients' programs: what they mean is in [`super::client`].
 
+use std::rc::Rc;
+
 use super::Vocabulary;
+use super::resource::Condition;
 use crate::judge::{CellId, LockId, Mode};
 use crate::sim::{Expr, Instr, Line, LineError, Micros, Names, Scanner};
 
@@ -8,12 +11,37 @@ use crate::sim::{Expr, Instr, Line, LineError, Micros, Names, Scanner};
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the words are documented in lessons/README.md")]
 pub enum Op {
-    Acquire { lock: LockId, mode: Mode, within: Option<Micros> },
-    Renew { lock: LockId },
-    Release { lock: LockId },
-    Check { lock: LockId },
-    Read { cell: CellId, place: usize, within: Option<Micros> },
-    Write { cell: CellId, value: Expr, within: Option<Micros>, more: bool },
+    Acquire {
+        lock: LockId,
+        mode: Mode,
+        within: Option<Micros>,
+    },
+    Renew {
+        lock: LockId,
+    },
+    Release {
+        lock: LockId,
+    },
+    Check {
+        lock: LockId,
+    },
+    Read {
+        cell: CellId,
+        place: usize,
+        within: Option<Micros>,
+    },
+    Write {
+        cell: CellId,
+        value: Expr,
+        /// What it demands of the cells. Places beyond them are the client's locals.
+        condition: Option<Rc<Condition>>,
+        within: Option<Micros>,
+        more: bool,
+    },
+    Claim {
+        lock: LockId,
+        within: Option<Micros>,
+    },
     Begin,
     Abort,
     Job(u16),
@@ -21,14 +49,18 @@ pub enum Op {
 
 impl Op {
     /// The word itself.
-    pub const fn verb(&self) -> &'static str {
+    pub fn verb(&self) -> &'static str {
         match self {
             Op::Acquire { .. } => "acquire",
             Op::Renew { .. } => "renew",
             Op::Release { .. } => "release",
             Op::Check { .. } => "check",
             Op::Read { .. } => "read",
-            Op::Write { .. } => "write",
+            Op::Write { condition, .. } => match condition.as_deref() {
+                Some(Condition::Fresh) => "insert",
+                _ => "write",
+            },
+            Op::Claim { .. } => "claim",
             Op::Begin => "begin",
             Op::Abort => "abort",
             Op::Job(_) => "job",
@@ -36,8 +68,8 @@ impl Op {
     }
 }
 
-const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `read`, `write`, `begin`, \
-                     `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
+const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `claim`, `read`, `write`, \
+                     `insert`, `begin`, `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
                      `break`, `stop` or a label such as `again:`";
 
 /// Reads one word of a client's program.
@@ -50,7 +82,10 @@ pub fn parse_word(
     vocabulary: &mut Vocabulary,
 ) -> Result<Op, LineError> {
     let word = s.peek_text();
-    let known = ["acquire", "renew", "release", "check", "read", "write", "begin", "abort", "job"];
+    let known = [
+        "acquire", "renew", "release", "check", "claim", "read", "write", "insert", "begin",
+        "abort", "job",
+    ];
     if !known.contains(&word) {
         return Err(s.expected(WORDS));
     }
@@ -70,11 +105,29 @@ pub fn parse_word(
             let local = if s.accept("as") { s.take("a name")?.text } else { name };
             Ok(Op::Read { cell, place: names.local(local), within: within(s)? })
         }
-        "write" => {
+        "write" | "insert" => {
             let cell = vocabulary.cell(s)?;
             s.demand("=")?;
             let value = Expr::parse(s, &names.locals)?;
-            Ok(Op::Write { cell, value, within: within(s)?, more: false })
+            let condition = match word {
+                "insert" => Some(Condition::Fresh),
+                _ if s.accept("where") => Some(condition(s, names, vocabulary, cell)?),
+                _ => None,
+            };
+            let condition = condition.map(Rc::new);
+            Ok(Op::Write { cell, value, condition, within: within(s)?, more: false })
+        }
+        "claim" => {
+            let lock = match s.peek() {
+                Some(token) if token.text != "within" => (vocabulary.lock(s)?, token.at),
+                _ => (LockId(0), 0),
+            };
+            if !vocabulary.guards.contains(&lock.0) {
+                let name = vocabulary.locks.get(usize::from(lock.0.0)).map_or("?", String::as_str);
+                let message = format!("the lock `{name}` guards no cell, so nobody hears a claim");
+                return Err(LineError { at: lock.1, message });
+            }
+            Ok(Op::Claim { lock: lock.0, within: within(s)? })
         }
         "begin" => Ok(Op::Begin),
         "abort" => Ok(Op::Abort),
@@ -95,6 +148,28 @@ fn optional_lock(s: &mut Scanner<'_>, vocabulary: &Vocabulary) -> Result<LockId,
         "" | "shared" | "within" => Ok(LockId(0)),
         _ => vocabulary.lock(s),
     }
+}
+
+/// What a write demands: that its cell is still at the version which the client read, or something
+/// of the cells beside it, and of the client's own locals.
+fn condition(
+    s: &mut Scanner<'_>,
+    names: &Names,
+    vocabulary: &Vocabulary,
+    cell: CellId,
+) -> Result<Condition, LineError> {
+    if s.peek_text() == "version" && matches!(s.peek_second(), "" | "within") {
+        s.take("a condition")?;
+        return Ok(Condition::Version);
+    }
+    let home = vocabulary.homes.get(usize::from(cell.0));
+    let cells = vocabulary.cells.iter().zip(&vocabulary.homes);
+    // A cell of another resource has no name here: no write can look there.
+    let here =
+        |(name, at): (&String, _)| if Some(at) == home { name.clone() } else { String::new() };
+    let mut known: Vec<String> = cells.map(here).collect();
+    known.extend(names.locals.iter().cloned());
+    Expr::parse(s, &known).map(Condition::Cells)
 }
 
 fn within(s: &mut Scanner<'_>) -> Result<Option<Micros>, LineError> {

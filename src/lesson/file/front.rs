@@ -297,7 +297,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn truth(&mut self, value: &Value<'_>) -> Option<bool> {
+    pub(super) fn truth(&mut self, value: &Value<'_>) -> Option<bool> {
         match value.get_ref() {
             DeValue::Boolean(truth) => Some(*truth),
             _ => {

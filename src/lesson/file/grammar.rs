@@ -239,6 +239,12 @@ pub const KEYS: &[Key] = &[
     key("scenario.settings", "table of texts or numbers", Some("{}"), "Settings by dotted key."),
     key("scenario.locks", "list of names", Some("[\"lock\"]"), "The locks."),
     key("scenario.cells", "table of numbers", Some("{}"), "Cells of the node `resource`."),
+    key(
+        "scenario.gateway",
+        "true or false",
+        Some("false"),
+        "A node `gateway` before the resources.",
+    ),
     key("scenario.invariant", "expression", Some("none"), "Over the cells and `done`: must hold."),
     key(
         "scenario.resources.ID.cells",

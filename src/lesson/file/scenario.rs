@@ -16,6 +16,7 @@ impl Reader<'_, '_> {
         let locks = self.want(&mut f, "locks", Self::names);
         let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
         let resources = self.want(&mut f, "resources", Self::resources).unwrap_or_default();
+        let gateway = self.want(&mut f, "gateway", Self::truth).unwrap_or_default();
         let invariant = self.want(&mut f, "invariant", Self::words);
         let clients = self.need(&mut f, "clients", Self::clients);
         self.rest(f);
@@ -27,6 +28,7 @@ impl Reader<'_, '_> {
             locks: locks.unwrap_or_else(|| vec!["lock".into()]),
             cells,
             resources,
+            gateway,
             invariant,
             clients: clients?,
         })

@@ -67,6 +67,7 @@ fn settings(specs: &[Spec]) -> Value {
             Kind::Span => ("duration", None),
             Kind::Term => ("duration above 0", None),
             Kind::Number => ("number", None),
+            Kind::Client => ("`none` or a client", None),
             Kind::Choice(words) => ("choice", Some(words)),
         };
         let mut setting =

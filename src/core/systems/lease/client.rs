@@ -135,12 +135,17 @@ impl LeaseClient {
         token: Option<Token>,
         deadline: Local,
     ) {
-        if self.rule == TokenRule::SetThenIncr && token.is_none() {
+        let fetched = match self.rule {
+            TokenRule::SetThenIncr => Some("incr"),
+            TokenRule::ReadLate => Some("newest"),
+            _ => None,
+        };
+        if let (Some(name), true) = (fetched, token.is_none()) {
             let number = desk.request();
-            let request = Request::Increment { lock: open.lock, grant };
+            let request = Request::Token { lock: open.lock, grant, rule: self.rule };
             let within = Some(self.timeout);
             let note = asks(open.lock, Ask::Token, true, within);
-            cx.ask(self.service, Body::new("incr", number, request), note);
+            cx.ask(self.service, Body::new(name, number, request), note);
             let open = Open { ask: Ask::Token, granted: Some((grant, deadline)), ..open };
             self.open.add(cx, number, within, open);
             return;

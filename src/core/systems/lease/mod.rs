@@ -31,10 +31,12 @@ const SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "lease.token",
-        kind: Kind::Choice(&["generation", "random", "set-then-incr"]),
+        kind: Kind::Choice(&["generation", "random", "set-then-incr", "timestamp", "read-late"]),
         default: "generation",
         about: "Where a token comes from: minted with the grant; drawn at random; a counter \
-                incremented in a second request after the grant.",
+                incremented in a second request after the grant; the service's wall clock at the \
+                grant, in milliseconds; the lock's newest generation, read in a second request \
+                after the grant.",
     },
     Spec {
         key: "lock.first_token",
@@ -89,6 +91,12 @@ const RULES: &[Rule] = &[
     },
     inferred("Token and grant are made in one step; a renewal keeps the token."),
     inferred(
+        "A timestamp for a token grows only as long as the service’s wall clock does not go back.",
+    ),
+    inferred(
+        "A token that is read after the grant is the newest one at that moment, and perhaps another’s.",
+    ),
+    inferred(
         "Leases and the last token are durable, unless a setting keeps them in memory only. The queue of waiters is memory.",
     ),
     inferred(
@@ -117,7 +125,8 @@ impl System for Lease {
 
     fn token_word_under(&self, settings: &Settings) -> &'static str {
         match TokenRule::of(settings) {
-            TokenRule::Generation => self.token_word(),
+            TokenRule::Generation | TokenRule::ReadLate => self.token_word(),
+            TokenRule::Timestamp => "timestamp",
             TokenRule::Random => "random value",
             TokenRule::SetThenIncr => "counter",
         }
@@ -150,6 +159,8 @@ enum TokenRule {
     Generation,
     Random,
     SetThenIncr,
+    Timestamp,
+    ReadLate,
 }
 
 impl TokenRule {
@@ -157,6 +168,8 @@ impl TokenRule {
         match settings.word("lease.token") {
             "random" => TokenRule::Random,
             "set-then-incr" => TokenRule::SetThenIncr,
+            "timestamp" => TokenRule::Timestamp,
+            "read-late" => TokenRule::ReadLate,
             _ => TokenRule::Generation,
         }
     }
@@ -167,10 +180,27 @@ type Owner = (ProcId, u32);
 
 #[derive(Clone, Copy, Debug)]
 enum Request {
-    Acquire { lock: LockId, mode: Mode, owner: Owner, queue: bool },
-    Renew { lock: LockId, owner: Owner, grant: Grant },
-    Release { lock: LockId, grant: Grant },
-    Increment { lock: LockId, grant: Grant },
+    Acquire {
+        lock: LockId,
+        mode: Mode,
+        owner: Owner,
+        queue: bool,
+    },
+    Renew {
+        lock: LockId,
+        owner: Owner,
+        grant: Grant,
+    },
+    Release {
+        lock: LockId,
+        grant: Grant,
+    },
+    /// For the token of a grant: a counter's next value, or the lock's newest generation.
+    Token {
+        lock: LockId,
+        grant: Grant,
+        rule: TokenRule,
+    },
 }
 
 impl Request {
@@ -179,7 +209,7 @@ impl Request {
             Request::Acquire { lock, .. }
             | Request::Renew { lock, .. }
             | Request::Release { lock, .. }
-            | Request::Increment { lock, .. } => lock,
+            | Request::Token { lock, .. } => lock,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::sim::{
     Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Disk, Local, Micros, ProcId, Purpose, Table,
     TimerId, up_to,
 };
-use crate::systems::{Body, Fact, Locks, Piece, Settings};
+use crate::systems::{Body, Fact, Inquiry, Locks, Piece, Settings};
 
 #[derive(Clone, Copy, Debug)]
 struct Lessee {
@@ -124,7 +124,8 @@ impl Service {
         let token = match self.rule {
             TokenRule::Generation => Some(Token(self.first.saturating_add(ordinal - 1))),
             TokenRule::Random => Some(self.random_token(cx, lock)),
-            TokenRule::SetThenIncr => None,
+            TokenRule::Timestamp => Some(self.timestamp(cx)),
+            TokenRule::SetThenIncr | TokenRule::ReadLate => None,
         };
         self.ledger.sync();
         let deadline = cx.clock(self.clock).plus(self.ttl);
@@ -218,23 +219,45 @@ impl Service {
         }
     }
 
-    fn increment(
+    /// Milliseconds by the service's wall clock. It goes back where that clock does.
+    fn timestamp(&self, cx: &Cx<'_, Locks>) -> Token {
+        Token(u64::try_from(cx.clock(ClockKind::Wall).0 / 1_000).unwrap_or(0))
+    }
+
+    /// Gives a grant its token in a step of its own, which comes too late by nature.
+    fn late_token(
         &mut self,
         cx: &mut Cx<'_, Locks>,
         conn: ConnId,
         request: u64,
-        lock: LockId,
-        grant: Grant,
+        (lock, grant, rule): (LockId, Grant, TokenRule),
     ) {
-        let count = self.ledger.write().counter.entry(lock).or_default();
-        *count += 1;
-        let token = Token(self.first.saturating_add(*count - 1));
+        let ledger = self.ledger.write();
+        let count = match rule {
+            TokenRule::ReadLate => ledger.grants.entry(lock).or_default(),
+            _ => {
+                let count = ledger.counter.entry(lock).or_default();
+                *count += 1;
+                count
+            }
+        };
+        let token = Token(self.first.saturating_add(count.saturating_sub(1)));
         self.ledger.sync();
         if let Some(h) = self.state(lock).holders.iter_mut().find(|h| h.grant == grant) {
             h.token = Some(token);
         }
         cx.note(Testimony::Mint(grant, token));
         let body = Body::new("count", request, Reply::Count(token)).with_token(Some(token));
+        cx.send(conn, body, None);
+    }
+
+    /// Says whether that token is a holder's, at this moment.
+    fn inquired(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId, request: u64, asked: Inquiry) {
+        let Inquiry::Holds(lock, token) = asked else { return };
+        self.expire(cx, lock);
+        let holds = self.state(lock).holders.iter().any(|h| h.token == Some(token));
+        let name = if holds { "yes" } else { "no" };
+        let body = Body::new(name, request, Inquiry::Answer(holds)).with_token(Some(token));
         cx.send(conn, body, None);
     }
 
@@ -297,6 +320,9 @@ impl Actor<Locks> for Service {
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
         let number = body.request;
+        if let Some(asked) = body.get::<Inquiry>() {
+            return self.inquired(cx, conn, number, *asked);
+        }
         let request = body.get::<Request>().copied();
         if let Some(request) = request {
             self.expire(cx, request.lock());
@@ -312,8 +338,8 @@ impl Actor<Locks> for Service {
             Some(Request::Release { lock, grant }) => {
                 self.release(cx, from, conn, number, lock, grant);
             }
-            Some(Request::Increment { lock, grant }) => {
-                self.increment(cx, conn, number, lock, grant);
+            Some(Request::Token { lock, grant, rule }) => {
+                self.late_token(cx, conn, number, (lock, grant, rule));
             }
             None => {}
         }
