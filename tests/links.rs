@@ -75,7 +75,8 @@ fn twenty_edits_of_all_kinds_fit_into_three_hundred_characters() {
 
 #[test]
 fn every_list_of_edits_comes_back_as_it_was() {
-    let nodes = ["client-a", "client-b", "client-c", "lock-service", "resource", "ledger"];
+    let nodes =
+        ["client-a", "client-b", "client-c", "lock-service", "gateway", "resource", "ledger"];
     let nodes = nodes.map(String::from);
     let (mut letters, mut text) = (0, 0);
     for seed in seeds(5_000) {

@@ -7,13 +7,15 @@ mod support;
 use std::collections::BTreeSet;
 
 use expect_test::expect_file;
-use lockscope::judge::{Grant, Testimony, TruthEnd};
+use lockscope::judge::{
+    Ask, CellId, Grant, LockId, Operation, Section, Testimony, Token, TruthEnd, Write,
+};
 use lockscope::narrate::{self, Tone};
 use lockscope::run::{Run, kind};
-use lockscope::sim::{Causes, Event, EventId, Micros, ProcId, Ratio, What};
+use lockscope::sim::{Causes, Event, EventId, Micros, MsgId, ProcId, Ratio, What};
 use support::{Case, race, random_case, seeds, transfer};
 
-const CASES: u64 = 400;
+const CASES: u64 = 300;
 
 fn ids(run: &Run) -> impl Iterator<Item = EventId> + use<> {
     (0..run.record.events.len() as u32).map(EventId)
@@ -170,13 +172,19 @@ fn the_columns_and_the_summary_say_who_believes_and_who_knows() {
 
 /// What no system of this edition says yet, put into a run by hand.
 fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
+    let op = Operation {
+        section: Section { client: ProcId(0), number: 1 },
+        cell: CellId(0),
+        lock: LockId(0),
+        grant: Some(grant),
+        token: Some(Token(41)),
+        claims: false,
+    };
+    let write = Write { number: 0, value: 90, more: false };
     vec![
-        What::Note(Testimony::Ask {
-            lock: lockscope::judge::LockId(0),
-            ask: lockscope::judge::Ask::Holder,
-            first: true,
-            within: None,
-        }),
+        What::Restart,
+        What::Note(Testimony::Void(op, write, MsgId(0))),
+        What::Note(Testimony::Ask { lock: LockId(0), ask: Ask::Holder, first: true, within: None }),
         What::Note(Testimony::Free(grant, TruthEnd::Removed(ProcId(1)))),
         What::Note(Testimony::Free(grant, TruthEnd::Forgotten)),
         What::ClockStep(-8_000_000),
