@@ -210,7 +210,7 @@ impl Teller<'_> {
                     "It would have passed as long as {cell} was what its client had read.{changed}"
                 )
             }
-            _ => format!("It was refused because {}.", self.reason(op, why, id)),
+            _ => format!("It was refused because {}.", self.reason(op, why)),
         }
     }
 

@@ -139,6 +139,10 @@ const MANY: &[&str] = &[
     "get-then-del",
     "insert",
     "begin",
+    "gateway.bypass ",
+    "gateway.order ",
+    "concurrent",
+    "serial",
 ];
 
 /// The first letter that means a node.
