@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::rc::Rc;
 
 use super::actor::{Domain, ProcId, TimerId};
+use super::fork::Step;
 use super::plan::Plan;
 use super::proc::{Proc, TaskState, TimerKey, TimerSlot};
 use super::program::Instr;
@@ -40,6 +41,8 @@ pub(super) struct Heart<D: Domain> {
     pub(super) resets_left: u32,
     pub(super) programs_left: u32,
     pub(super) over: bool,
+    /// Every word that a main task executed, where a search wants to know.
+    pub(super) roll: Option<Vec<Step>>,
 }
 
 impl<D: Domain> Heart<D> {
@@ -69,7 +72,7 @@ impl<D: Domain> Heart<D> {
         causes: Causes,
         sink: &mut dyn Sink<D>,
     ) -> bool {
-        if !self.plan.stops.iter().any(|s| s.0 == p) {
+        if self.roll.is_none() && !self.plan.stops.iter().any(|s| s.0 == p) {
             return false;
         }
         let verb = match instr {
@@ -93,6 +96,9 @@ impl<D: Domain> Heart<D> {
                 1
             }
         };
+        if let Some(roll) = &mut self.roll {
+            roll.push((p, verb, count));
+        }
         let plan = self.plan.clone();
         let mut paused = false;
         for (who, word, number, span, edit) in &plan.stops {

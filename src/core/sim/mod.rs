@@ -6,6 +6,7 @@
 
 mod actor;
 mod expr;
+mod fork;
 mod heart;
 mod plan;
 mod proc;
@@ -20,6 +21,7 @@ mod world;
 
 pub use actor::{Actor, CrashKind, Cx, Disk, Domain, Flow, ProcId, TimerId, Waiting};
 pub use expr::{Binary, Expr};
+pub use fork::{Pending, Step};
 pub use plan::{Fault, Plan, ProcPlan};
 pub use proc::TaskState;
 pub use program::{Instr, Line, MOST_LINES, Names, Outcome, Pc, Task, Trigger, parse};

@@ -21,7 +21,7 @@ const MOST_STEPS: u32 = 10_000;
 /// The simulated world at one moment. Cloning it is a keyframe or a fork.
 #[derive(Clone, Debug)]
 pub struct World<D: Domain> {
-    core: Heart<D>,
+    pub(super) core: Heart<D>,
     actors: Vec<Box<dyn Actor<D>>>,
 }
 
@@ -43,6 +43,7 @@ impl<D: Domain> World<D> {
             resets_left: 0,
             programs_left: plan.procs.iter().filter(|p| !p.tasks.is_empty()).count() as u32,
             over: false,
+            roll: None,
             procs,
             plan: plan.clone(),
         };

@@ -1,0 +1,139 @@
+//! Hearing a run: what a search keeps of it instead of a record.
+
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
+use crate::judge::{Bench, Judgement, Setup, Testimony};
+use crate::sim::{Event, EventId, MessageInfo, Micros, MsgId, ProcId, Sink, What};
+use crate::systems::{Body, Locks};
+
+/// FNV-1a over 64-bit words: order is told apart by it, and nothing leaves the program.
+#[derive(Clone, Copy, Debug)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(29);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
+}
+
+const START: Mix = Mix(0xCBF2_9CE4_8422_2325);
+
+/// A sink that keeps the order of a run as each node and the judge saw it, and what the judge says
+/// of it where that is wanted.
+#[derive(Clone, Debug)]
+pub(super) struct Ear {
+    /// What each node did and met, in its own order.
+    lanes: Vec<Mix>,
+    /// What the judge weighs, in the order of all nodes together.
+    weighed: Mix,
+    /// How many things it weighed.
+    pub weighings: u32,
+    /// The address of each message: from, to, number.
+    addresses: Vec<u64>,
+    next: u32,
+    bench: Option<Bench>,
+}
+
+impl Ear {
+    /// An ear for so many nodes; with a setup it judges.
+    pub fn new(nodes: usize, setup: Option<&Setup>) -> Ear {
+        Ear {
+            lanes: vec![START; nodes],
+            weighed: START,
+            weighings: 0,
+            addresses: Vec::with_capacity(32),
+            next: 0,
+            bench: setup.map(|s| Bench::new(s.clone())),
+        }
+    }
+
+    /// The order of the run so far: the same for two runs in which every node saw the same things
+    /// in the same order, and the judge did.
+    pub fn order(&self) -> u64 {
+        let mut all = self.weighed;
+        self.lanes.iter().for_each(|lane| all.write_u64(lane.0));
+        all.0
+    }
+
+    /// The address of a message by its number in the run.
+    pub fn address(&self, id: MsgId) -> u64 {
+        self.addresses.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The kinds of harm so far.
+    pub fn harm(&self) -> [bool; 5] {
+        self.bench.as_ref().map(|b| b.so_far().harm()).unwrap_or_default()
+    }
+
+    /// All that the judge says at the end.
+    pub fn close(self, end: Micros) -> Judgement {
+        self.bench.map(|b| b.close(end)).unwrap_or_default()
+    }
+}
+
+/// What the order of nodes among each other can make a difference for.
+fn is_weighed(note: &Testimony) -> bool {
+    use Testimony::{
+        Accept, Begin, Believe, Close, Doubt, Free, Grant, Job, Learn, Reject, Write,
+    };
+    matches!(
+        note,
+        Grant { .. }
+            | Free(..)
+            | Believe(..)
+            | Doubt(..)
+            | Begin(_)
+            | Job(..)
+            | Close(..)
+            | Write(..)
+            | Accept(..)
+            | Reject(..)
+            | Learn(_)
+    )
+}
+
+impl Sink<Locks> for Ear {
+    fn event(&mut self, event: Event<Testimony>) {
+        let mut word = START;
+        discriminant(&event.what).hash(&mut word);
+        let note = event.note();
+        if let Some(note) = note {
+            discriminant(note).hash(&mut word);
+        }
+        word.write_u64(event.message().map_or(0, |m| self.address(m)));
+        if let Some(lane) = self.lanes.get_mut(usize::from(event.node.0)) {
+            lane.write_u64(word.0);
+        }
+        if note.is_some_and(is_weighed) || matches!(event.what, What::Lose(_)) {
+            word.write_u64(u64::from(event.node.0));
+            self.weighed.write_u64(word.0);
+            self.weighings += 1;
+        }
+        if let Some(bench) = &mut self.bench {
+            bench.hear(EventId(self.next), &event);
+        }
+        self.next += 1;
+    }
+
+    fn message(&mut self, message: MessageInfo<Body>) {
+        let ProcId(from) = message.from;
+        let ProcId(to) = message.to;
+        let address = u64::from(from) << 48 | u64::from(to) << 32 | u64::from(message.number);
+        self.addresses.push(address);
+    }
+}

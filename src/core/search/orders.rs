@@ -1,0 +1,245 @@
+//! The lengths of a pause that change an order.
+//!
+//! A pause begins before an instruction and ends at a moment, its *return*. Until then the rest of
+//! the world goes on as if the process stood still for ever; from then on whatever the return brings
+//! about moves with it, microsecond for microsecond, and everything else stays where it is. So a run
+//! changes its order only where something that moves passes something that does not, at a node that
+//! handles both, or before the judge, who hears all nodes. From one return the next one at which that
+//! can happen is computed ([`Trace::until_next`]); in between the order is the same. What is compared
+//! without being awaited (a client that looks at its clock) is found by looking at both ends of such a
+//! stretch and halving it where they differ: a comparison of a moment that moves with one that does
+//! not turns once.
+
+use super::ear::Ear;
+use crate::judge::Setup;
+use crate::run::Compiled;
+use crate::sim::{Micros, Plan, ProcId, Step, World, sort_by_key};
+use crate::systems::{Fact, Locks};
+
+use std::rc::Rc;
+
+/// A pause that ends with the run is as long as any longer one.
+const FOREVER: Micros = Micros(u64::MAX);
+/// A microsecond, the smallest step of time.
+const TICK: Micros = Micros(1);
+
+/// A world in which a process stands still before an instruction, with what was heard so far.
+#[derive(Clone, Debug)]
+pub(super) struct Still {
+    world: World<Locks>,
+    ear: Ear,
+    who: ProcId,
+    /// When the pause began.
+    pub from: Micros,
+}
+
+impl Still {
+    /// Runs the scenario until the process is about to execute that instruction and stops there; none
+    /// where it never is.
+    pub fn before(compiled: &Compiled, step: Step, setup: Option<&Setup>) -> Option<Still> {
+        let (who, word, number) = step;
+        let mut plan: Plan<Locks> = (*compiled.plan).clone();
+        plan.stops.push((who, word.into(), number, FOREVER, plan.edits));
+        plan.edits += 1;
+        let nodes = plan.procs.len();
+        let mut world = World::new(Rc::new(plan));
+        let mut ear = Ear::new(nodes, setup);
+        while world.paused_until(who) != Some(FOREVER) {
+            if !world.step(&mut ear) {
+                return None;
+            }
+        }
+        let from = world.now();
+        Some(Still { world, ear, who, from })
+    }
+
+    /// Goes on to just before a moment, while the process stands still.
+    pub fn go_to(&mut self, at: Micros) {
+        while self.world.next_due().is_some_and(|due| due.at < at) && self.world.step(&mut self.ear)
+        {
+        }
+    }
+
+    /// What the run hears whose pause ends at this moment, and when that run ends. The moment is not
+    /// before the one that was gone to.
+    pub fn hear(&self, back: Micros) -> (Ear, Micros) {
+        let (mut world, mut ear) = (self.world.resuming_at(self.who, back), self.ear.clone());
+        world.run(&mut ear);
+        (ear, world.now())
+    }
+
+    /// The same run with everything that was handled in it, or was still due at its end.
+    fn trace(&self, back: Micros) -> (u64, Trace) {
+        let (mut world, mut ear) = (self.world.resuming_at(self.who, back), self.ear.clone());
+        let mut trace = Trace::default();
+        let until = world.until();
+        while let Some(due) = world.next_due().filter(|due| due.at <= until) {
+            let before = ear.weighings;
+            let address = due.message.map_or(0, |m| ear.address(m));
+            if !world.step(&mut ear) {
+                break;
+            }
+            let entry = Entry { at: due.at, what: due.what, address };
+            trace.add(due.whom.map(|p| p.0), entry);
+            if ear.weighings > before {
+                trace.add(Some(JUDGE), entry);
+            }
+        }
+        for due in world.all_due() {
+            let address = due.message.map_or(0, |m| ear.address(m));
+            trace.add(due.whom.map(|p| p.0), Entry { at: due.at, what: due.what, address });
+        }
+        trace.end(until);
+        (ear.order(), trace)
+    }
+
+    /// After this moment nothing happens any more while the process stands still, and no deadline
+    /// that it knows of is to come.
+    fn last(&self) -> Micros {
+        let mut still = self.clone();
+        let mut last = still.from;
+        for fact in still.world.facts(still.who) {
+            if let Fact::Ring { until, .. } = fact {
+                last = last.max(until);
+            }
+        }
+        while let Some(due) = still.world.next_due().filter(|due| due.at != FOREVER) {
+            if !still.world.step(&mut still.ear) {
+                break;
+            }
+            last = last.max(due.at);
+        }
+        last.min(still.world.until())
+    }
+}
+
+/// The list of what the judge weighs, beside those of the nodes.
+const JUDGE: u16 = u16::MAX;
+/// The list of what all nodes meet at once: faults, and the end.
+const ALL: u16 = u16::MAX - 1;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Entry {
+    at: Micros,
+    what: (u32, u32),
+    address: u64,
+}
+
+/// What was handled in a run, and by whom.
+#[derive(Clone, Default, Debug)]
+struct Trace(Vec<(u16, Entry)>);
+
+impl Trace {
+    fn add(&mut self, whom: Option<u16>, entry: Entry) {
+        self.0.push((whom.unwrap_or(ALL), entry));
+    }
+
+    /// The end of the run passes over every node.
+    fn end(&mut self, until: Micros) {
+        let place = self.0.iter().position(|e| e.1.at > until).unwrap_or(self.0.len());
+        self.0.insert(place, (ALL, Entry { at: until, what: (u32::MAX - 4, 0), address: 0 }));
+        // What concerns all nodes stands in each one's list.
+        let mut nodes: Vec<u16> = self.0.iter().map(|e| e.0).filter(|n| *n != ALL).collect();
+        crate::sim::sort(&mut nodes);
+        nodes.dedup();
+        let mut each = Vec::with_capacity(self.0.len() + nodes.len());
+        for (node, entry) in self.0.drain(..) {
+            match node {
+                ALL => each.extend(nodes.iter().map(|n| (*n, entry))),
+                node => each.push((node, entry)),
+            }
+        }
+        sort_by_key(&mut each, |e| e.0);
+        self.0 = each;
+    }
+
+    /// How many microseconds the return can come later until two things at one node meet: computed
+    /// from the same run with a return one microsecond later, by which everything either moved or
+    /// did not. None where nothing ever meets; an error where the order is another already.
+    fn until_next(&self, later: &Trace) -> Result<Option<Micros>, ()> {
+        if self.0.len() != later.0.len() {
+            return Err(());
+        }
+        let mut next: Option<Micros> = None;
+        let mut before: Option<(u16, Micros, u64)> = None;
+        for ((node, one), (other, two)) in self.0.iter().zip(&later.0) {
+            if (node, one.what, one.address) != (other, two.what, two.address) {
+                return Err(());
+            }
+            let speed = two.at.since(one.at).0;
+            if let Some((_, at, faster)) = before.filter(|b| b.0 == *node && b.2 > speed) {
+                let gap = Micros(one.at.since(at).0.div_ceil(faster - speed).max(1));
+                next = Some(next.map_or(gap, |n| n.min(gap)));
+            }
+            before = Some((*node, one.at, speed));
+        }
+        Ok(next)
+    }
+}
+
+/// A stretch of returns that lead to one order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stretch {
+    /// The first of them.
+    pub from: Micros,
+    /// The order that they lead to.
+    pub order: u64,
+}
+
+/// Goes through the returns of a pause from the earliest to the latest.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    still: Still,
+    /// The next return to look at.
+    at: Micros,
+    last: Micros,
+    /// What was found, in order; stretches that follow each other differ.
+    pub found: Vec<Stretch>,
+}
+
+impl Sweep {
+    /// Prepares to vary the length of a pause before an instruction.
+    pub fn new(compiled: &Compiled, step: Step) -> Option<Sweep> {
+        let still = Still::before(compiled, step, None)?;
+        let at = still.from.plus(TICK);
+        let last = still.last().plus(TICK);
+        Some(Sweep { still, at, last, found: Vec::new() })
+    }
+
+    /// When the pause begins, and the latest return that is looked at.
+    pub fn bounds(&self) -> (Micros, Micros) {
+        (self.still.from, self.last.max(self.still.from.plus(TICK)))
+    }
+
+    /// Looks at one stretch; false when all are found.
+    pub fn step(&mut self) -> bool {
+        let from = self.at;
+        self.still.go_to(from);
+        let (order, trace) = self.still.trace(from);
+        if self.found.last().is_none_or(|s| s.order != order) {
+            self.found.push(Stretch { from, order });
+        }
+        let (_, later) = self.still.trace(from.plus(TICK));
+        let next = match trace.until_next(&later) {
+            Err(()) => Some(from.plus(TICK)),
+            Ok(gap) => gap.map(|gap| from.plus(gap)),
+        };
+        let end = next.map_or(self.last, |next| Micros(next.0 - 1).min(self.last));
+        self.at = self.first_other(order, from, end).unwrap_or(end.plus(TICK));
+        self.at <= self.last
+    }
+
+    /// The first return in this stretch that leads to another order after all.
+    fn first_other(&self, order: u64, from: Micros, to: Micros) -> Option<Micros> {
+        let other = |at: Micros| self.still.hear(at).0.order() != order;
+        if to <= from || !other(to) {
+            return None;
+        }
+        let (mut same, mut differs) = (from, to);
+        while differs.0 - same.0 > 1 {
+            let middle = Micros(same.0 + (differs.0 - same.0) / 2);
+            if other(middle) { differs = middle } else { same = middle }
+        }
+        Some(differs)
+    }
+}
