@@ -8,7 +8,7 @@ use super::testimony::{
     Ask, BeliefEnd, Grant, LockId, Mode, Operation, Rejection, Section, Testimony, Token, TruthEnd,
     Write,
 };
-use super::verdict::{Finding, Interval, IntervalKind, Judgement};
+use super::verdict::{Finding, Interval, IntervalKind, Judgement, Verdict};
 use crate::sim::{
     Event, EventId, Expr, Micros, MsgId, Outcome, ProcId, Table, What, sort, sort_by_key,
 };
@@ -95,6 +95,11 @@ impl Bench {
     /// How many sections ended with all their writes accepted so far.
     pub fn done(&self) -> i64 {
         self.sections.done()
+    }
+
+    /// The counts so far. Harm is in it as it is heard; spans of time and what is judged at the end are not.
+    pub fn so_far(&self) -> &Verdict {
+        &self.out.verdict
     }
 
     /// Hears the next event.

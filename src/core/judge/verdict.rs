@@ -219,10 +219,23 @@ pub struct Judgement {
 impl Verdict {
     /// Whether the resource was harmed.
     pub fn harmed(&self) -> bool {
-        self.corruption + self.lost_updates + self.torn_sections > 0
-            || self.invariant_broken.unwrap_or(0) > 0
-            || self.duplicate_work.unwrap_or(0) > 0
+        self.harm().contains(&true)
     }
+
+    /// In which ways it was: one flag for each of [`Verdict::HARMS`].
+    pub fn harm(&self) -> [bool; 5] {
+        [
+            self.corruption > 0,
+            self.lost_updates > 0,
+            self.torn_sections > 0,
+            self.invariant_broken.unwrap_or(0) > 0,
+            self.duplicate_work.unwrap_or(0) > 0,
+        ]
+    }
+
+    /// The keys of the figures that count harm.
+    pub const HARMS: [&'static str; 5] =
+        ["corruption", "lost_updates", "torn_sections", "invariant_broken", "duplicate_work"];
 }
 
 impl Verdict {

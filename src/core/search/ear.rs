@@ -1,33 +1,23 @@
 //! Hearing a run: what a search keeps of it instead of a record.
 
-use std::hash::{Hash, Hasher};
-use std::mem::discriminant;
-
 use crate::judge::{Bench, Judgement, Setup, Testimony};
+use crate::run::kind;
 use crate::sim::{Event, EventId, MessageInfo, Micros, MsgId, ProcId, Sink, What};
 use crate::systems::{Body, Locks};
 
-/// FNV-1a over 64-bit words: order is told apart by it, and nothing leaves the program.
+/// FNV-1a over words of 64 bits: orders are told apart by it, and it never leaves the program.
 #[derive(Clone, Copy, Debug)]
 struct Mix(u64);
 
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
+impl Mix {
+    fn add(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(29);
     }
 
-    fn write_isize(&mut self, word: isize) {
-        self.write_u64(word as u64);
+    /// Adds a word of text; its first eight bytes and its length tell all kinds of events apart.
+    fn word(&mut self, text: &str) {
+        let bytes = text.bytes().take(8).fold(0, |sum, byte| sum << 8 | u64::from(byte));
+        self.add(bytes ^ (text.len() as u64) << 56);
     }
 }
 
@@ -66,7 +56,7 @@ impl Ear {
     /// in the same order, and the judge did.
     pub fn order(&self) -> u64 {
         let mut all = self.weighed;
-        self.lanes.iter().for_each(|lane| all.write_u64(lane.0));
+        self.lanes.iter().for_each(|lane| all.add(lane.0));
         all.0
     }
 
@@ -110,18 +100,14 @@ fn is_weighed(note: &Testimony) -> bool {
 impl Sink<Locks> for Ear {
     fn event(&mut self, event: Event<Testimony>) {
         let mut word = START;
-        discriminant(&event.what).hash(&mut word);
-        let note = event.note();
-        if let Some(note) = note {
-            discriminant(note).hash(&mut word);
-        }
-        word.write_u64(event.message().map_or(0, |m| self.address(m)));
+        word.word(kind::kind(&event));
+        word.add(event.message().map_or(0, |m| self.address(m)));
         if let Some(lane) = self.lanes.get_mut(usize::from(event.node.0)) {
-            lane.write_u64(word.0);
+            lane.add(word.0);
         }
-        if note.is_some_and(is_weighed) || matches!(event.what, What::Lose(_)) {
-            word.write_u64(u64::from(event.node.0));
-            self.weighed.write_u64(word.0);
+        if event.note().is_some_and(is_weighed) || matches!(event.what, What::Lose(_)) {
+            word.add(u64::from(event.node.0));
+            self.weighed.add(word.0);
             self.weighings += 1;
         }
         if let Some(bench) = &mut self.bench {

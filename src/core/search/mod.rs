@@ -1,5 +1,9 @@
-//! Searching among runs: which change of a schedule makes the difference.
+//! Searching among runs: which change of a schedule makes the difference, and whether any does.
 
+mod ear;
 mod knife;
+mod orders;
+mod placements;
 
 pub use knife::{Compile, Edge, Goal, NoEdge, Swap, knife_edge, knife_edge_between};
+pub use placements::{Aim, CHECKS, Proof, Row, Schedule};

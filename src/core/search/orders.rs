@@ -63,14 +63,14 @@ impl Still {
     /// What the run hears whose pause ends at this moment, and when that run ends. The moment is not
     /// before the one that was gone to.
     pub fn hear(&self, back: Micros) -> (Ear, Micros) {
-        let (mut world, mut ear) = (self.world.resuming_at(self.who, back), self.ear.clone());
+        let (mut world, mut ear) = (self.world.clone().resuming_at(self.who, back), self.ear.clone());
         world.run(&mut ear);
         (ear, world.now())
     }
 
     /// The same run with everything that was handled in it, or was still due at its end.
     fn trace(&self, back: Micros) -> (u64, Trace) {
-        let (mut world, mut ear) = (self.world.resuming_at(self.who, back), self.ear.clone());
+        let (mut world, mut ear) = (self.world.clone().resuming_at(self.who, back), self.ear.clone());
         let mut trace = Trace::default();
         let until = world.until();
         while let Some(due) = world.next_due().filter(|due| due.at <= until) {
@@ -109,7 +109,9 @@ impl Still {
             }
             last = last.max(due.at);
         }
-        last.min(still.world.until())
+        // A whole second more, because whoever comes back then is alone, and reads better.
+        let second = Micros::from_secs(1);
+        last.plus(Micros(second.0 - last.since(still.from).0 % second.0)).min(still.world.until())
     }
 }
 
@@ -195,6 +197,8 @@ pub(super) struct Sweep {
     last: Micros,
     /// What was found, in order; stretches that follow each other differ.
     pub found: Vec<Stretch>,
+    /// How many runs it took.
+    pub runs: u64,
 }
 
 impl Sweep {
@@ -203,7 +207,7 @@ impl Sweep {
         let still = Still::before(compiled, step, None)?;
         let at = still.from.plus(TICK);
         let last = still.last().plus(TICK);
-        Some(Sweep { still, at, last, found: Vec::new() })
+        Some(Sweep { still, at, last, found: Vec::new(), runs: 0 })
     }
 
     /// When the pause begins, and the latest return that is looked at.
@@ -211,8 +215,19 @@ impl Sweep {
         (self.still.from, self.last.max(self.still.from.plus(TICK)))
     }
 
-    /// Looks at one stretch; false when all are found.
-    pub fn step(&mut self) -> bool {
+    /// Whether all stretches are found.
+    pub fn is_done(&self) -> bool {
+        self.at > self.last
+    }
+
+    /// The order that a return at this moment leads to.
+    pub fn order_at(&self, at: Micros) -> u64 {
+        let after = self.found.partition_point(|s| s.from <= at);
+        after.checked_sub(1).and_then(|i| self.found.get(i)).map_or(0, |s| s.order)
+    }
+
+    /// Looks at one stretch.
+    pub fn step(&mut self) {
         let from = self.at;
         self.still.go_to(from);
         let (order, trace) = self.still.trace(from);
@@ -220,18 +235,21 @@ impl Sweep {
             self.found.push(Stretch { from, order });
         }
         let (_, later) = self.still.trace(from.plus(TICK));
+        self.runs += 2;
         let next = match trace.until_next(&later) {
             Err(()) => Some(from.plus(TICK)),
             Ok(gap) => gap.map(|gap| from.plus(gap)),
         };
         let end = next.map_or(self.last, |next| Micros(next.0 - 1).min(self.last));
         self.at = self.first_other(order, from, end).unwrap_or(end.plus(TICK));
-        self.at <= self.last
     }
 
     /// The first return in this stretch that leads to another order after all.
-    fn first_other(&self, order: u64, from: Micros, to: Micros) -> Option<Micros> {
-        let other = |at: Micros| self.still.hear(at).0.order() != order;
+    fn first_other(&mut self, order: u64, from: Micros, to: Micros) -> Option<Micros> {
+        let mut other = |at: Micros| {
+            self.runs += 1;
+            self.still.hear(at).0.order() != order
+        };
         if to <= from || !other(to) {
             return None;
         }

@@ -50,13 +50,13 @@ impl<D: Domain> World<D> {
         self.core.roll.as_deref().unwrap_or_default()
     }
 
-    /// A copy in which a paused process resumes at another moment, which is not in the past.
+    /// Lets a paused process resume at another moment, which is not in the past.
     ///
     /// It is the world that would be here if the pause had had that length from the beginning: the
     /// resumption keeps its place in the order of creation.
     #[must_use]
-    pub fn resuming_at(&self, p: ProcId, at: Micros) -> World<D> {
-        let mut world = self.clone();
+    pub fn resuming_at(mut self, p: ProcId, at: Micros) -> World<D> {
+        let world = &mut self;
         let proc = &mut world.core.procs[usize::from(p.0)];
         proc.paused_until = Some(at);
         let resume = Due::Resume(p.0, proc.pause_generation);
@@ -67,7 +67,7 @@ impl<D: Domain> World<D> {
             }
         }
         world.core.queue = BinaryHeap::from(due);
-        world
+        self
     }
 }
 

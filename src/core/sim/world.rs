@@ -86,6 +86,11 @@ impl<D: Domain> World<D> {
         self.core.now
     }
 
+    /// The latest end of the run.
+    pub fn until(&self) -> Micros {
+        self.core.plan.until
+    }
+
     /// Whether the run is over.
     pub fn is_over(&self) -> bool {
         self.core.over

@@ -1,0 +1,339 @@
+//! Proof in the small: every placement of one pause, run and judged under each check of the resource.
+//!
+//! A placement is an instruction that a client's main program executes in the run where nobody is
+//! paused, and one length for each order that a length can bring about there ([`super::orders`]). The
+//! orders are told apart by the runs under all the checks at once, so that every check is tried with
+//! the same schedules and none is spared one. Where the order on resume makes a difference, both are
+//! tried.
+
+use std::rc::Rc;
+
+use super::ear::Ear;
+use super::knife::Compile;
+use super::orders::{Still, Stretch, Sweep};
+use crate::judge::Verdict;
+use crate::run::{Action, Compiled, Names, ScenarioError};
+use crate::sim::{Discard, Micros, Set, Step, World, sort};
+
+/// The checks that are compared; that of the scenario itself comes to them where it is another.
+pub const CHECKS: [&str; 3] = ["none", "token", "version"];
+/// How many instructions are tried.
+const MOST_PLACES: usize = 400;
+const CHECK: &str = "resource.check";
+const ORDER: &str = "resume.order";
+/// Both orders on resume.
+const ORDERS: [&str; 2] = ["program-first", "timers-first"];
+
+/// What is looked for in each run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// Harm of any kind.
+    Harm,
+    /// An accepted history that no order of sections explains.
+    Corruption,
+    /// Two clients that believe in conflicting modes.
+    Overlap,
+    /// A client whose acquire is open at the end.
+    Stall,
+}
+
+impl Aim {
+    /// All of them with their words.
+    pub const ALL: [(&'static str, Aim); 4] = [
+        ("harm", Aim::Harm),
+        ("corruption", Aim::Corruption),
+        ("overlap", Aim::Overlap),
+        ("stall", Aim::Stall),
+    ];
+
+    fn is_met(self, harm: [bool; 5], ear: Ear, end: Micros) -> bool {
+        let told = |figure: fn(&Verdict) -> u64| figure(&ear.close(end).verdict) > 0;
+        match self {
+            Aim::Harm => harm.contains(&true),
+            Aim::Corruption => harm[0],
+            Aim::Overlap => told(|v| v.overlap_us),
+            Aim::Stall => told(|v| v.stalled),
+        }
+    }
+}
+
+/// A pause before an instruction, with a length that stands for all that lead to the same order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// Which instruction: an index into [`Proof::places`].
+    pub place: usize,
+    /// The order on resume is the other one of the two.
+    pub turned: bool,
+    /// How long the pause is.
+    pub length: Micros,
+    /// The shortest and the longest length that lead to this order.
+    pub span: (Micros, Micros),
+}
+
+/// What came out under one check.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Row {
+    /// The check.
+    pub check: String,
+    /// How many schedules did harm.
+    pub harmful: usize,
+    /// How many did it in each of the ways of [`Verdict::HARMS`].
+    pub kinds: [usize; 5],
+    /// How many brought about what was looked for.
+    pub met: usize,
+    /// The first schedule that did harm.
+    pub first: Option<usize>,
+    /// The first one for each kind of harm.
+    pub firsts: [Option<usize>; 5],
+    /// The first one that brought about what was looked for.
+    pub first_met: Option<usize>,
+}
+
+/// The search while it goes on: each [`Proof::step`] is a small part of it.
+#[derive(Debug)]
+pub struct Proof {
+    /// The rows of the result, by check.
+    pub rows: Vec<Row>,
+    /// The row of the scenario's own check.
+    pub own: usize,
+    /// The instructions before which a pause is placed, in the order of the run.
+    pub places: Vec<Step>,
+    /// How many more there are, which are not tried.
+    pub untried_places: usize,
+    /// All schedules, once they are known.
+    pub schedules: Vec<Schedule>,
+    /// How many of them have been tried.
+    pub tried: usize,
+    /// How many runs it took.
+    pub runs: u64,
+    /// The edits of the scenario that stopped a process, which were left out.
+    pub left_out: usize,
+    /// What everything is called.
+    pub names: Rc<Names>,
+    /// The seed of the runs.
+    pub seed: u64,
+    /// Their latest end.
+    pub until: Micros,
+    aim: Aim,
+    kept: Vec<String>,
+    /// By order on resume and check: the edits that set them, and the scenario under them.
+    worlds: Vec<(Vec<String>, Compiled)>,
+    sweeps: Vec<Sweep>,
+    /// The next placement to be swept.
+    next: usize,
+    stills: Vec<Still>,
+    stills_of: Option<(usize, bool)>,
+}
+
+impl Proof {
+    /// Prepares the search in a scenario under these edits, those that stop a process left out.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn new(
+        compile: &Compile<'_>,
+        edits: &[String],
+        aim: Aim,
+    ) -> Result<Proof, Vec<ScenarioError>> {
+        let given = compile(edits)?;
+        let (own, order) = (given.settings.word(CHECK), given.settings.word(ORDER));
+        let mut checks: Vec<&str> = CHECKS.to_vec();
+        if !checks.contains(&own) {
+            checks.push(own);
+        }
+        let stops = |action: &Action| matches!(action, Action::Pause(..));
+        let sets =
+            |action: &Action| matches!(action, Action::Set(key, ..) if [CHECK, ORDER].contains(&key.as_str()));
+        let mut kept = Vec::new();
+        for (edit, text) in given.edits.iter().zip(edits) {
+            if !stops(&edit.action) && !sets(&edit.action) {
+                kept.push(text.clone());
+            }
+        }
+        let plain = compile(&kept)?;
+        let mut worlds = Vec::new();
+        let other = if order == ORDERS[0] { ORDERS[1] } else { ORDERS[0] };
+        for order in [order, other] {
+            for check in &checks {
+                let mut set = Vec::new();
+                for (key, word) in [(ORDER, order), (CHECK, check)] {
+                    if plain.settings.word(key) != word {
+                        set.push(format!("set {key} {word}"));
+                    }
+                }
+                let compiled = compile(&[kept.clone(), set.clone()].concat())?;
+                worlds.push((set, compiled));
+            }
+        }
+        let mut proof = Proof {
+            own: checks.iter().position(|c| *c == own).unwrap_or(0),
+            rows: checks.iter().map(|c| Row { check: (*c).into(), ..Row::default() }).collect(),
+            places: executed(&worlds[0].1),
+            untried_places: 0,
+            schedules: Vec::new(),
+            tried: 0,
+            runs: 0,
+            left_out: given.edits.iter().filter(|e| stops(&e.action)).count(),
+            names: given.names.clone(),
+            seed: given.scenario.seed,
+            until: given.plan.until,
+            aim,
+            kept,
+            worlds,
+            sweeps: Vec::new(),
+            next: 0,
+            stills: Vec::new(),
+            stills_of: None,
+        };
+        proof.untried_places = proof.places.len().saturating_sub(MOST_PLACES);
+        proof.places.truncate(MOST_PLACES);
+        Ok(proof)
+    }
+
+    /// Whether all schedules are known, so that their number is.
+    pub fn counted(&self) -> bool {
+        self.next >= self.places.len() && self.sweeps.is_empty()
+    }
+
+    /// How many instructions' schedules are known.
+    pub fn counted_places(&self) -> usize {
+        self.next.saturating_sub(usize::from(!self.sweeps.is_empty()))
+    }
+
+    /// Whether the search is over.
+    pub fn is_done(&self) -> bool {
+        self.counted() && self.tried == self.schedules.len()
+    }
+
+    /// Does a small part of the work; false when all is done.
+    pub fn step(&mut self) -> bool {
+        if !self.counted() {
+            self.sweep();
+        } else if self.tried < self.schedules.len() {
+            self.try_next();
+        }
+        !self.is_done()
+    }
+
+    /// Does all of the work.
+    pub fn finish(&mut self) {
+        while self.step() {}
+    }
+
+    /// The edits that give the run of a schedule under the check of a row.
+    pub fn edits(&self, schedule: usize, row: usize) -> Vec<String> {
+        let mut edits = self.kept.clone();
+        if let Some(found) = self.schedules.get(schedule) {
+            let world = usize::from(found.turned) * self.rows.len() + row;
+            edits.extend(self.worlds.get(world).into_iter().flat_map(|w| w.0.clone()));
+            edits.extend(self.places.get(found.place).map(|step| self.pause(*step, found.length)));
+        }
+        edits
+    }
+
+    fn pause(&self, (who, word, number): Step, length: Micros) -> String {
+        format!("pause {} before {word}#{number} for {length}", self.names.node(who).id)
+    }
+
+    /// Finds the orders that a pause at one instruction can bring about, a stretch of lengths a time.
+    fn sweep(&mut self) {
+        if self.sweeps.is_empty() {
+            let step = self.places[self.next];
+            self.sweeps = self.worlds.iter().filter_map(|w| Sweep::new(&w.1, step)).collect();
+            self.next += 1;
+        }
+        // They are worked off from the last one on; what is done waits at the front.
+        match self.sweeps.iter_mut().find(|s| !s.is_done()) {
+            Some(sweep) => sweep.step(),
+            None => self.merge(),
+        }
+    }
+
+    /// Makes schedules of the stretches that were found at one instruction: a new one wherever the
+    /// order changes under any of the checks, unless these orders were there before.
+    fn merge(&mut self) {
+        let sweeps = std::mem::take(&mut self.sweeps);
+        let place = self.next - 1;
+        let mut seen: Set<Vec<u64>> = Set::new();
+        for (turned, sweeps) in [false, true].into_iter().zip(sweeps.chunks(self.rows.len())) {
+            let mut starts: Vec<Micros> =
+                sweeps.iter().flat_map(|s| &s.found).map(|s: &Stretch| s.from).collect();
+            sort(&mut starts);
+            starts.dedup();
+            let from = sweeps.iter().map(|s| s.bounds().0).min().unwrap_or_default();
+            let last = sweeps.iter().map(|s| s.bounds().1).max().unwrap_or_default();
+            for (index, start) in starts.iter().enumerate() {
+                let end = starts.get(index + 1).map_or(last, |next| Micros(next.0 - 1));
+                let orders = sweeps.iter().map(|s| s.order_at(*start)).collect();
+                if seen.insert(orders) {
+                    let span = (start.since(from), end.max(*start).since(from));
+                    let length = roundest(span);
+                    self.schedules.push(Schedule { place, turned, length, span });
+                }
+            }
+            self.runs += sweeps.iter().map(|s| s.runs).sum::<u64>();
+        }
+    }
+
+    /// Runs the next schedule under every check.
+    fn try_next(&mut self) {
+        let index = self.tried;
+        let Schedule { place, turned, length, .. } = self.schedules[index];
+        let checks = self.rows.len();
+        if self.stills_of != Some((place, turned)) {
+            let worlds = self.worlds.iter().skip(usize::from(turned) * checks).take(checks);
+            let step = self.places[place];
+            let still = |w: &(_, Compiled)| Still::before(&w.1, step, Some(&w.1.setup));
+            self.stills = worlds.filter_map(still).collect();
+            self.stills_of = Some((place, turned));
+        }
+        for (still, row) in self.stills.iter_mut().zip(&mut self.rows) {
+            let back = still.from.plus(length);
+            still.go_to(back);
+            let (ear, end) = still.hear(back);
+            let harm = ear.harm();
+            row.count(index, harm, self.aim.is_met(harm, ear, end));
+            self.runs += 1;
+        }
+        self.tried += 1;
+    }
+}
+
+impl Row {
+    fn count(&mut self, index: usize, harm: [bool; 5], met: bool) {
+        let each = self.kinds.iter_mut().zip(&mut self.firsts).zip(harm);
+        for ((count, first), _) in each.filter(|(_, harmed)| *harmed) {
+            *count += 1;
+            first.get_or_insert(index);
+        }
+        if harm.contains(&true) {
+            self.harmful += 1;
+            self.first.get_or_insert(index);
+        }
+        if met {
+            self.met += 1;
+            self.first_met.get_or_insert(index);
+        }
+    }
+}
+
+/// The words that main programs execute in the run where nobody is stopped, in order.
+fn executed(compiled: &Compiled) -> Vec<Step> {
+    let mut world = World::new(compiled.plan.clone());
+    world.call_roll();
+    world.run(&mut Discard);
+    world.roll().to_vec()
+}
+
+/// The length in this span that is written with the fewest digits, or the shortest of those.
+fn roundest((least, most): (Micros, Micros)) -> Micros {
+    let mut unit = 1_000_000;
+    while unit > 1 {
+        let rounded = least.0.div_ceil(unit) * unit;
+        if rounded > 0 && rounded <= most.0 {
+            return Micros(rounded);
+        }
+        unit /= 10;
+    }
+    least
+}
