@@ -258,7 +258,6 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "lockscope run FILE"),
         (&["fly"], "There is no command `fly`; the commands are `run`"),
-        (&["search", RACE], "`lockscope search` is not built yet."),
         (&["sweep"], "not built yet"),
         (&["replay"], "not built yet"),
         (&["link"], "takes one FILE"),
@@ -301,6 +300,59 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
     }
 }
 
+/// A command line as a shell reads it, where nothing is quoted but with apostrophes.
+fn words(command: &str) -> Vec<String> {
+    let quoted = command.split('\'').enumerate();
+    let parts = quoted.flat_map(|(i, part)| match i % 2 {
+        0 => part.split_whitespace().map(String::from).collect::<Vec<_>>(),
+        _ => vec![part.to_string()],
+    });
+    parts.collect()
+}
+
+#[test]
+fn a_search_counts_what_each_check_lets_pass_and_prints_what_replays_it() {
+    let said = lockscope(&["search", RACE, "--format", "json"], b"");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    let found: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
+    let check = |i: usize| &found["checks"][i];
+    assert_eq!(check(0)["check"], "none");
+    assert!(check(0)["harmful"].as_u64() > check(1)["harmful"].as_u64(), "{found:#}");
+    assert_eq!(check(2)["harmful"], 0);
+    // The command that it prints shows that harm.
+    let replay = words(check(0)["first"]["replay"].as_str().expect("a command"));
+    let arguments: Vec<&str> = replay[1..].iter().map(String::as_str).collect();
+    let run = lockscope(&[&arguments[..], &["--format", "json"]].concat(), b"");
+    let run: serde_json::Value = serde_json::from_str(&run.out).expect("it is JSON");
+    assert!(run["verdict"]["corruption"].as_u64() > Some(0), "{}", run["verdict"]);
+
+    let text = lockscope(&["search", RACE], b"").out;
+    assert!(text.contains(check(0)["first"]["replay"].as_str().expect("a command")), "{text}");
+    assert!(text.contains("One pause, right before any of the 10 instructions"), "{text}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_so_by_its_exit_code_and_what_is_not_built_is_refused() {
+    let none = lockscope(&["search", RACE, "--edit", "set resource.check version"], b"");
+    assert_eq!(none.code, Some(0), "{}", none.out);
+    assert!(none.out.contains("version *"), "{}", none.out);
+    for (arguments, said) in [
+        (&["--faults", "cut"][..], "not built yet"),
+        (&["--faults", "meteor"], "no fault `meteor`"),
+        (&["--max-faults", "2"], "not built yet"),
+        (&["--max-faults", "few"], "expected 1"),
+        (&["--goal", "glory"], "the goals are `harm`"),
+        (&["--format", "svg"], "the formats are"),
+        (&["--variant", "nope"], "no variant `nope`"),
+        (&["--edit", "explode"], "--edit \"explode\", character 1"),
+        (&["--deeper", "1"], "no option `--deeper`"),
+    ] {
+        let refused = lockscope(&[&["search", RACE], arguments].concat(), b"");
+        assert_eq!(refused.code, Some(2), "{arguments:?}: {}", refused.out);
+        assert!(refused.err.contains(said), "{arguments:?}: {}", refused.err);
+    }
+}
+
 #[test]
 fn help_names_what_is_built_and_nothing_else() {
     let help = lockscope(&["--help"], b"");
@@ -310,10 +362,10 @@ fn help_names_what_is_built_and_nothing_else() {
         assert_eq!(lockscope(&[command, "--help"], b"").code, Some(0));
         assert_eq!(lockscope(&["help", command], b"").code, Some(0));
     }
-    for planned in ["search", "sweep", "replay"] {
+    for planned in ["sweep", "replay"] {
         assert!(!help.out.contains(planned), "{planned}");
     }
-    assert_eq!(lockscope(&["search", "--help"], b"").code, Some(2));
+    assert_eq!(lockscope(&["sweep", "--help"], b"").code, Some(2));
 }
 
 #[test]

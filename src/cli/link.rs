@@ -1,7 +1,7 @@
 //! `lockscope link`: a run as the address that shows it.
 
 use super::args::Args;
-use super::run::complaint;
+use super::run::{complaint, seed};
 use super::{Report, read};
 use crate::lesson::{BASE, Lesson, Level, anchor};
 use crate::run::{Link, Run, node_ids};
@@ -34,9 +34,6 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     let [file] = args.plain.as_slice() else {
         return Err(format!("`lockscope link` takes one FILE, found {}.", args.plain.len()));
     };
-    let seed = args.one("--seed")?.map(|text| {
-        text.parse().map_err(|_| format!("Found `{text}` for --seed, expected a whole number."))
-    });
     let level = args.one("--level")?.map(|text| {
         let level = Level::ALL.into_iter().find(|l| l.word() == text);
         let known = list(Level::ALL.map(Level::word));
@@ -46,7 +43,7 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
         file,
         variant: args.one("--variant")?.unwrap_or(BASE),
         edits: args.all("--edit").map(String::from).collect(),
-        seed: seed.transpose()?,
+        seed: seed(&args)?,
         level: level.transpose()?,
         at: args.one("--at")?,
         base: args.one("--base")?.unwrap_or_default(),

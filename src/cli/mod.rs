@@ -8,6 +8,7 @@ mod args;
 mod check;
 mod link;
 mod run;
+mod search;
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -46,6 +47,7 @@ const HELP: &str = "\
 Lockscope shows why a distributed lock is not a mutex.
 
 lockscope run FILE      Run a lesson and print what happens.
+lockscope search FILE   Try every pause at every instruction, and say which do harm.
 lockscope check PATH... Check lessons and run every assertion in them.
 lockscope link FILE     Print the address that shows a run.
 lockscope pack FILE     Print a lesson as the page fetches it.
@@ -67,6 +69,7 @@ Runs a variant of a lesson, judges it and prints it.
   --variant NAME    The variant to run. [base]
   --edit \"EDIT\"     One more edit, after the variant's own; may be repeated.
                     Example: --edit \"at 3s pause client-a for 12s\"
+  --own-edits WORD  keep the variant's own edits, or drop them. [keep]
   --seed N          Another seed of randomness.
   --until T         Another latest end of the run, such as 20s.
   --format FORMAT   log, json, mermaid, svg or markdown. [log]
@@ -86,6 +89,25 @@ Prints the part of the page's address, from `#` on, that shows a run of a lesson
   --at EVENT        The event to stand at, as beats name it: --at \"grant client-b#1\",
                     or by its number in `lockscope run --format json`.
   --base URL        The address of the page, printed in front.
+";
+
+const SEARCH_HELP: &str = "\
+lockscope search FILE [OPTION]...
+
+Tries every placement of one pause in a variant of a lesson: before every instruction that a client
+executes, with one length for every order that a length can bring about. All of them run under each
+check of the resource, and the harm is counted. Edits of the variant that stop a process are left out.
+
+  --variant NAME    The variant. [base]
+  --edit \"EDIT\"     One more edit, after the variant's own; may be repeated.
+  --seed N          Another seed of randomness.
+  --goal GOAL       What to look for: harm, corruption, overlap or stall. [harm]
+  --faults LIST     What may go wrong. Only `pause` is built. [pause]
+  --max-faults K    How often. Only `1` is built. [1]
+  --format FORMAT   text or json. [text]
+
+Exit code: 0 no schedule reaches the goal under the variant's own check; 1 one does, and the command
+that replays it is printed; 2 bad usage or input.
 ";
 
 const CHECK_HELP: &str = "\
@@ -110,9 +132,9 @@ setting, kind of event and figure that there is.
 ";
 
 /// Commands of a later edition: named, so that nobody searches for a spelling mistake.
-const PLANNED: [&str; 3] = ["replay", "search", "sweep"];
+const PLANNED: [&str; 2] = ["replay", "sweep"];
 /// Commands of this edition.
-const COMMANDS: [&str; 6] = ["run", "check", "link", "pack", "schema", "help"];
+const COMMANDS: [&str; 7] = ["run", "search", "check", "link", "pack", "schema", "help"];
 
 /// Carries out the command line of this process.
 pub fn main() -> ExitCode {
@@ -162,6 +184,7 @@ fn command(arguments: &[OsString]) -> Report {
         "--version" | "-V" => Report::done(format!("lockscope {}\n", env!("CARGO_PKG_VERSION"))),
         name if wants_help => help_of(name),
         "run" => run::command(rest),
+        "search" => search::command(rest),
         "check" => check::command(rest),
         "link" => link::command(rest),
         "pack" => pack(rest),
@@ -176,6 +199,7 @@ fn command(arguments: &[OsString]) -> Report {
 fn help_of(name: &str) -> Report {
     match name {
         "run" => Report::done(RUN_HELP.into()),
+        "search" => Report::done(SEARCH_HELP.into()),
         "check" => Report::done(CHECK_HELP.into()),
         "link" => Report::done(LINK_HELP.into()),
         "pack" => Report::done(PACK_HELP.into()),

@@ -8,7 +8,8 @@ use crate::narrate;
 use crate::run::{Run, ScenarioError};
 use crate::sim::{Micros, list};
 
-const OPTIONS: [&str; 6] = ["--variant", "--edit", "--seed", "--until", "--format", "--why"];
+const OPTIONS: [&str; 7] =
+    ["--variant", "--edit", "--own-edits", "--seed", "--until", "--format", "--why"];
 const FORMATS: [&str; 5] = ["log", "json", "mermaid", "svg", "markdown"];
 
 /// Runs the command.
@@ -24,6 +25,7 @@ struct Wanted<'a> {
     file: &'a str,
     variant: &'a str,
     edits: Vec<String>,
+    own_edits: bool,
     seed: Option<u64>,
     until: Option<&'a str>,
     format: &'a str,
@@ -41,9 +43,13 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
         let known = list(FORMATS);
         return Err(format!("There is no format `{format}`; the formats are {known}."));
     }
-    let seed = args.one("--seed")?.map(|text| {
-        text.parse().map_err(|_| format!("Found `{text}` for --seed, expected a whole number."))
-    });
+    let own_edits = match args.one("--own-edits")? {
+        None | Some("keep") => true,
+        Some("drop") => false,
+        Some(word) => {
+            return Err(format!("Found `{word}` for --own-edits, expected keep or drop."));
+        }
+    };
     let until = args.one("--until")?;
     if let Some(text) = until
         && Micros::parse(text).is_none()
@@ -54,11 +60,18 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
         file,
         variant: args.one("--variant")?.unwrap_or(BASE),
         edits: args.all("--edit").map(String::from).collect(),
-        seed: seed.transpose()?,
+        own_edits,
+        seed: seed(&args)?,
         until,
         format,
         why: args.one("--why")?,
     })
+}
+
+/// The seed that was asked for.
+pub(super) fn seed(args: &Args<'_>) -> Result<Option<u64>, String> {
+    let wrong = |text| format!("Found `{text}` for --seed, expected a whole number.");
+    args.one("--seed")?.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
 fn carry_out(wanted: &Wanted<'_>) -> Report {
@@ -71,6 +84,9 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
     }
     if let Some(until) = wanted.until {
         lesson.scenario.until = until.into();
+    }
+    if !wanted.own_edits {
+        lesson.variants.iter_mut().for_each(|v| v.edits.clear());
     }
     match lesson.compile(wanted.variant, &wanted.edits) {
         Ok(compiled) => {

@@ -5,6 +5,7 @@
 //! from labels, from the system's own facts and from what the judge found: which system runs is
 //! never asked.
 
+mod bounds;
 mod consequence;
 mod headline;
 mod json;
@@ -19,6 +20,7 @@ mod verdict;
 mod why;
 mod words;
 
+pub use bounds::bounds;
 pub use consequence::findings;
 pub use headline::{Headline, Tone, headline};
 pub use json::json;

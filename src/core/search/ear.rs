@@ -78,9 +78,7 @@ impl Ear {
 
 /// What the order of nodes among each other can make a difference for.
 fn is_weighed(note: &Testimony) -> bool {
-    use Testimony::{
-        Accept, Begin, Believe, Close, Doubt, Free, Grant, Job, Learn, Reject, Write,
-    };
+    use Testimony::{Accept, Begin, Believe, Close, Doubt, Free, Grant, Job, Learn, Reject, Write};
     matches!(
         note,
         Grant { .. }

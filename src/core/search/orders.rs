@@ -63,14 +63,16 @@ impl Still {
     /// What the run hears whose pause ends at this moment, and when that run ends. The moment is not
     /// before the one that was gone to.
     pub fn hear(&self, back: Micros) -> (Ear, Micros) {
-        let (mut world, mut ear) = (self.world.clone().resuming_at(self.who, back), self.ear.clone());
+        let (mut world, mut ear) =
+            (self.world.clone().resuming_at(self.who, back), self.ear.clone());
         world.run(&mut ear);
         (ear, world.now())
     }
 
     /// The same run with everything that was handled in it, or was still due at its end.
     fn trace(&self, back: Micros) -> (u64, Trace) {
-        let (mut world, mut ear) = (self.world.clone().resuming_at(self.who, back), self.ear.clone());
+        let (mut world, mut ear) =
+            (self.world.clone().resuming_at(self.who, back), self.ear.clone());
         let mut trace = Trace::default();
         let until = world.until();
         while let Some(due) = world.next_due().filter(|due| due.at <= until) {

@@ -142,8 +142,7 @@ impl Proof {
             checks.push(own);
         }
         let stops = |action: &Action| matches!(action, Action::Pause(..));
-        let sets =
-            |action: &Action| matches!(action, Action::Set(key, ..) if [CHECK, ORDER].contains(&key.as_str()));
+        let sets = |action: &Action| matches!(action, Action::Set(key, ..) if [CHECK, ORDER].contains(&key.as_str()));
         let mut kept = Vec::new();
         for (edit, text) in given.edits.iter().zip(edits) {
             if !stops(&edit.action) && !sets(&edit.action) {

@@ -1,0 +1,206 @@
+//! `lockscope search`: proof in the small, with its bounds.
+
+use super::args::Args;
+use super::run::{complaint, seed};
+use super::{Report, read};
+use crate::json::Json;
+use crate::judge::Verdict;
+use crate::lesson::{BASE, Lesson};
+use crate::narrate;
+use crate::run::{self, ScenarioError};
+use crate::search::{Aim, Proof, Row};
+use crate::sim::list;
+use crate::systems::Registry;
+
+const OPTIONS: [&str; 7] =
+    ["--variant", "--edit", "--seed", "--goal", "--faults", "--max-faults", "--format"];
+const FORMATS: [&str; 2] = ["text", "json"];
+/// What may go wrong in a search of a later edition.
+const UNBUILT: [&str; 7] = ["cut", "crash", "kill", "delay", "drop", "duplicate", "clock"];
+
+/// What was asked for.
+struct Wanted<'a> {
+    file: &'a str,
+    variant: &'a str,
+    edits: Vec<String>,
+    seed: Option<u64>,
+    goal: &'a str,
+    aim: Aim,
+    json: bool,
+}
+
+/// Runs the command.
+pub fn command(arguments: &[&str]) -> Report {
+    match wanted(arguments) {
+        Ok(wanted) => carry_out(&wanted),
+        Err(message) => Report::usage(message),
+    }
+}
+
+fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
+    let args = Args::sort(arguments, &OPTIONS)?;
+    let [file] = args.plain.as_slice() else {
+        return Err(format!("`lockscope search` takes one FILE, found {}.", args.plain.len()));
+    };
+    let format = args.one("--format")?.unwrap_or("text");
+    if !FORMATS.contains(&format) {
+        return Err(format!("There is no format `{format}`; the formats are {}.", list(FORMATS)));
+    }
+    for fault in args.one("--faults")?.unwrap_or("pause").split(',') {
+        match fault.trim() {
+            "pause" => {}
+            known if UNBUILT.contains(&known) => {
+                return Err(format!("`--faults {known}` is not built yet; `pause` is."));
+            }
+            other => return Err(format!("There is no fault `{other}` to search; there is pause.")),
+        }
+    }
+    match args.one("--max-faults")?.unwrap_or("1") {
+        "1" => {}
+        text if text.parse::<u64>().is_ok_and(|k| k > 1) => {
+            return Err("More than one fault at a time is not built yet.".into());
+        }
+        text => return Err(format!("Found `{text}` for --max-faults, expected 1.")),
+    }
+    let goal = args.one("--goal")?.unwrap_or("harm");
+    let known = || list(Aim::ALL.iter().map(|(word, _)| *word));
+    let found = Aim::ALL.into_iter().find(|(word, _)| *word == goal);
+    let (goal, aim) =
+        found.ok_or_else(|| format!("There is no goal `{goal}`; the goals are {}.", known()))?;
+    Ok(Wanted {
+        file,
+        variant: args.one("--variant")?.unwrap_or(BASE),
+        edits: args.all("--edit").map(String::from).collect(),
+        seed: seed(&args)?,
+        goal,
+        aim,
+        json: format == "json",
+    })
+}
+
+fn carry_out(wanted: &Wanted<'_>) -> Report {
+    let mut lesson = match read(wanted.file) {
+        Ok(lesson) => lesson,
+        Err(errors) => return Report::refused(errors),
+    };
+    if let Some(seed) = wanted.seed {
+        lesson.scenario.seed = seed;
+    }
+    match searched(&lesson, wanted) {
+        Ok(proof) => {
+            let found = proof.rows.get(proof.own).is_some_and(|row| row.met > 0);
+            let out = if wanted.json {
+                format!("{:#}\n", json(wanted, &proof))
+            } else {
+                text(wanted, &proof)
+            };
+            Report { out, errors: Vec::new(), code: u8::from(found) }
+        }
+        Err(errors) => {
+            let told = errors
+                .iter()
+                .map(|e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e));
+            Report::refused(told.collect())
+        }
+    }
+}
+
+fn searched(lesson: &Lesson, wanted: &Wanted<'_>) -> Result<Proof, Vec<ScenarioError>> {
+    // That says what is wrong with the variant's name or an edit.
+    let given = lesson.compile(wanted.variant, &wanted.edits)?;
+    let edits: Vec<String> = given.edits.iter().map(ToString::to_string).collect();
+    let registry = Registry::standard();
+    let compile = |edits: &[String]| run::compile(&given.scenario, edits, &registry);
+    let mut proof = Proof::new(&compile, &edits, wanted.aim)?;
+    proof.finish();
+    Ok(proof)
+}
+
+/// The command that shows a schedule's run.
+fn replay(wanted: &Wanted<'_>, edits: &[String]) -> String {
+    let mut command = format!("lockscope run {} --own-edits drop", quoted(wanted.file));
+    if wanted.variant != BASE {
+        command += &format!(" --variant {}", quoted(wanted.variant));
+    }
+    if let Some(seed) = wanted.seed {
+        command += &format!(" --seed {seed}");
+    }
+    for edit in edits {
+        command += &format!(" --edit {}", quoted(edit));
+    }
+    command
+}
+
+/// As a shell reads it back.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.into();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn text(wanted: &Wanted<'_>, proof: &Proof) -> String {
+    let mut out = String::new();
+    for sentence in narrate::bounds(proof) {
+        out += &format!("{sentence}\n");
+    }
+    let total = proof.schedules.len();
+    out += &format!("\n{:<16}{:<16}", "resource.check", wanted.goal);
+    out += &Verdict::HARMS.map(|key| format!("{key:<18}")).concat();
+    for (index, row) in proof.rows.iter().enumerate() {
+        let own = if index == proof.own { " *" } else { "" };
+        let count = format!("{} of {total}", row.met);
+        out.truncate(out.trim_end().len());
+        out += &format!("\n{:<16}{count:<16}", format!("{}{own}", row.check));
+        out += &row.kinds.map(|kind| format!("{kind:<18}")).concat();
+    }
+    out.truncate(out.trim_end().len());
+    out += "\n* as the variant has it\n";
+    for (index, row) in proof.rows.iter().enumerate() {
+        let Some(first) = row.first_met else { continue };
+        let edits = proof.edits(first, index);
+        out +=
+            &format!("\n{}, the first of {}:\n  {}\n", row.check, row.met, replay(wanted, &edits));
+    }
+    out
+}
+
+fn json(wanted: &Wanted<'_>, proof: &Proof) -> Json {
+    let rows = proof.rows.iter().enumerate();
+    let rows = rows.map(|(index, row)| check(wanted, proof, index, row)).collect();
+    let some = |value: Json| Some(value);
+    Json::object([
+        ("schema", some(1_u64.into())),
+        ("goal", some(wanted.goal.into())),
+        ("variant", some(wanted.variant.into())),
+        ("seed", some(proof.seed.into())),
+        ("until_us", some(proof.until.0.into())),
+        ("bounds", some(narrate::bounds(proof).into_iter().map(Json::Text).collect())),
+        ("instructions", some((proof.places.len() as u64).into())),
+        ("schedules", some((proof.schedules.len() as u64).into())),
+        ("runs", some(proof.runs.into())),
+        ("checks", some(rows)),
+    ])
+}
+
+fn check(wanted: &Wanted<'_>, proof: &Proof, index: usize, row: &Row) -> Json {
+    let number = |n: usize| Json::Number(n as u64);
+    let kinds = Verdict::HARMS.into_iter().zip(row.kinds).map(|(key, n)| (key, Some(number(n))));
+    let first = row.first_met.map(|first| {
+        let edits = proof.edits(first, index);
+        let replay = replay(wanted, &edits);
+        Json::object([
+            ("edits", Some(edits.into_iter().map(Json::Text).collect())),
+            ("replay", Some(replay.as_str().into())),
+        ])
+    });
+    Json::object([
+        ("check", Some(row.check.as_str().into())),
+        ("own", Some(Json::Bool(index == proof.own))),
+        ("found", Some(number(row.met))),
+        ("harmful", Some(number(row.harmful))),
+        ("kinds", Some(Json::object(kinds))),
+        ("first", Some(first.unwrap_or(Json::Null))),
+    ])
+}
