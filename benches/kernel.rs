@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use lockscope::run::{ClientSpec, Compiled, Run, Scenario, compile};
+use lockscope::search::{Aim, Proof};
 use lockscope::sim::{EventId, Record, World};
 use lockscope::systems::{Locks, Registry};
 
@@ -87,6 +88,7 @@ fn main() {
     seek(10_000);
     seek(100_000);
     judged();
+    searched();
 }
 
 /// Seeking to pseudo-random events of a run with about so many events.
@@ -124,4 +126,27 @@ fn judged() {
         }
     });
     println!("short runs judged       {:>8.1} k runs/s", RUNS as f64 / time / 1e3);
+}
+
+/// Every placement of one pause in the lease-expiration race: first the lengths that change an order
+/// are found, then each schedule is run and judged under three checks.
+fn searched() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/lessons/05-lease-expiration.md");
+    let lesson = lockscope::lesson::read(path.as_ref()).expect("it is a lesson");
+    let compile = |edits: &[String]| compile(&lesson.scenario, edits, &Registry::standard());
+    let (mut whole, mut tries, mut found) = (f64::MAX, f64::MAX, (0, 0));
+    for _ in 0..ROUNDS * 3 {
+        let start = Instant::now();
+        let mut proof = Proof::new(&compile, &[], Aim::Harm).expect("the scenario is right");
+        while !proof.counted() {
+            proof.step();
+        }
+        let counted = Instant::now();
+        proof.finish();
+        tries = tries.min(counted.elapsed().as_secs_f64());
+        whole = whole.min(start.elapsed().as_secs_f64());
+        found = (proof.schedules.len() * proof.rows.len(), proof.runs);
+    }
+    println!("search, runs judged     {:>8.1} k runs/s", found.0 as f64 / tries / 1e3);
+    println!("search, from first to last {:>6.1} ms for {} runs", whole * 1e3, found.1);
 }

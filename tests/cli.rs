@@ -357,7 +357,7 @@ fn a_search_that_finds_nothing_says_so_by_its_exit_code_and_what_is_not_built_is
 fn help_names_what_is_built_and_nothing_else() {
     let help = lockscope(&["--help"], b"");
     assert_eq!((help.code, help.err.as_str()), (Some(0), ""));
-    for command in ["run", "check", "link", "pack", "schema"] {
+    for command in ["run", "search", "check", "link", "pack", "schema"] {
         assert!(help.out.contains(&format!("lockscope {command}")), "{command}");
         assert_eq!(lockscope(&[command, "--help"], b"").code, Some(0));
         assert_eq!(lockscope(&["help", command], b"").code, Some(0));
