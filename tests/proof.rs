@@ -227,12 +227,15 @@ fn a_token_does_not_keep_a_transfer_in_one_piece() {
     let (none, token) = (&proof.rows[by("none")], &proof.rows[by("token")]);
     assert!(none.harmful > token.harmful && token.harmful > 0);
     assert_eq!(none.kinds[2], 0, "without a check nothing is refused, so that nothing is torn");
-    let torn = token.firsts[2].expect("a section is torn");
-    let run = compiled(&transfer(), &proof.edits(torn, by("token")));
-    let verdict = &run.judgement.verdict;
-    assert!(verdict.stale_rejected > 0 && verdict.torn_sections == 1, "{verdict:?}");
-    assert_eq!(verdict.invariant_broken, Some(1));
-    assert_eq!((verdict.corruption, verdict.lost_updates), (0, 0));
+    // No order of sections is broken and nothing is lost; the sum is wrong all the same.
+    let torn = |schedule: &usize| {
+        let run = compiled(&transfer(), &proof.edits(*schedule, by("token")));
+        let verdict = run.judgement.verdict;
+        (verdict.stale_rejected > 0 && verdict.torn_sections == 1)
+            && verdict.invariant_broken == Some(1)
+            && (verdict.corruption, verdict.lost_updates) == (0, 0)
+    };
+    assert!((0..proof.schedules.len()).filter(torn).count() > 2);
 }
 
 #[test]
