@@ -34,6 +34,9 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Waiting { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Dotted)), Fill::None, 0)]
         }
+        Shape::Section { area } => {
+            vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 0)]
+        }
         Shape::Ladder { x, top, bottom } => ladder(*x, *top, *bottom, role),
         Shape::Message { track, fate, soft, .. } => message(track, *fate, *soft, role),
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),

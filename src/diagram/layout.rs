@@ -84,6 +84,7 @@ impl<'r> Composer<'r> {
         composer.lifelines();
         composer.overlaps();
         composer.bars();
+        composer.sections();
         composer.spans();
         story.folds.iter().for_each(|fold| composer.fold(fold));
         let places = composer.signs(signs);
@@ -284,6 +285,19 @@ impl<'r> Composer<'r> {
         }
     }
 
+    /// Work that no lock covers stands where the truth would stand that covers it.
+    fn sections(&mut self) {
+        for section in &self.story.sections {
+            let x = self.x(section.node);
+            let (top, bottom) = (self.y(section.from), self.y(section.to));
+            let area = Area { left: x - 17, top, right: x - 7, bottom };
+            let shape = Shape::Section { area };
+            self.push(section.event, Role::Ink, section.from, Some(section.to), shape);
+            self.board.block(area);
+            self.beside(section, section.from, "at work", 12, 4);
+        }
+    }
+
     /// A label's face, which may be broken into short lines where lanes have moved together.
     fn face(&self, face: Face) -> Face {
         if self.tight { face.or_wrapped(SHORT_LINE) } else { face }
@@ -413,7 +427,7 @@ fn layer(shape: &Shape) -> u8 {
     match shape {
         Shape::Band { .. } => 0,
         Shape::Lifeline { .. } | Shape::Tick { .. } => 1,
-        Shape::Belief { .. } | Shape::Truth { .. } | Shape::Waiting { .. } => 2,
+        Shape::Belief { .. } | Shape::Truth { .. } | Shape::Waiting { .. } | Shape::Section { .. } => 2,
         Shape::Ladder { .. } | Shape::PromiseEnd { .. } | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,

@@ -65,6 +65,11 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
             IntervalKind::Promise => {}
         }
     }
+    for section in &story.sections {
+        let top = row * i32::from(section.node.0);
+        let area = across(section.from, section.to, top + 1, top + thick);
+        drawn.push(filled(&area, Some(pen(Role::Ink, 10, Dash::Solid)), Fill::Ground, 0));
+    }
     let y = height - MARKS / 2;
     drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
     for pause in story.pauses.iter().filter(|p| p.from <= seen) {

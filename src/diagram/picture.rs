@@ -164,6 +164,8 @@ pub enum Shape {
     Hourglass { at: Point },
     /// A contender waits: a dotted outline.
     Waiting { area: Area },
+    /// A client is at work without any lock: an empty bar.
+    Section { area: Area },
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
@@ -259,6 +261,7 @@ impl Shape {
             Shape::Band { area }
             | Shape::Belief { area }
             | Shape::Truth { area }
+            | Shape::Section { area }
             | Shape::Waiting { area } => *area,
             Shape::Message { track, .. } => Area {
                 left: track.iter().map(|p| p.x).min().unwrap_or(0) - 5,
@@ -305,6 +308,7 @@ impl Mark {
                 | Shape::Belief { .. }
                 | Shape::Truth { .. }
                 | Shape::Waiting { .. }
+                | Shape::Section { .. }
                 | Shape::Ladder { .. }
                 | Shape::Message { .. }
                 | Shape::Cut { .. }

@@ -1,6 +1,6 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
-use crate::judge::{Ask, Finding, IntervalKind, Testimony, Token};
+use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
 use crate::run::{Run, kind};
 use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort, sort_by_key};
 
@@ -88,6 +88,8 @@ pub(super) struct Story {
     pub flights: Vec<Flight>,
     pub bars: Vec<Bar>,
     pub waits: Vec<Stretch>,
+    /// Sections that no lock covers.
+    pub sections: Vec<Stretch>,
     pub pauses: Vec<Stretch>,
     pub downs: Vec<Stretch>,
     pub cuts: Vec<Severed>,
@@ -117,6 +119,7 @@ impl Story {
         let mut story = Story::default();
         story.spans(run);
         story.bars(run);
+        story.sections(run);
         let exchanges = exchanges(run);
         let hushed = story.time(run, exchanges);
         story.flights(run, &hushed);
@@ -210,6 +213,33 @@ impl Story {
             cut.until = event.at;
             cut.healed = Some(id);
         }
+    }
+
+    /// Sections whose client believes to hold nothing when they begin: work without a lock.
+    fn sections(&mut self, run: &Run) {
+        let mut open: Table<Section, usize> = Table::new();
+        for (index, event) in run.record.events.iter().enumerate() {
+            let (id, node) = (EventId(index as u32), event.node);
+            match event.note() {
+                Some(Testimony::Begin(section)) => {
+                    let covers = |b: &Bar| {
+                        b.kind == IntervalKind::Belief
+                            && b.client == node
+                            && (b.from..=b.to).contains(&event.at)
+                    };
+                    if !self.bars.iter().any(covers) {
+                        open.insert(*section, self.sections.len());
+                        let (from, to) = (event.at, run.end);
+                        self.sections.push(Stretch { node, event: id, from, to, ended: None });
+                    }
+                }
+                Some(Testimony::Close(section, _)) => {
+                    close(&mut self.sections, open.remove(section), event.at, id);
+                }
+                _ => {}
+            }
+        }
+        self.sections.retain(|s| s.from < s.to);
     }
 
     /// Belief and truth of each client; a belief is split where its truth ends.
@@ -324,6 +354,7 @@ impl Story {
     fn always(&self, run: &Run) -> Vec<Micros> {
         let mut moments = vec![Micros::ZERO, run.end];
         moments.extend(self.bars.iter().flat_map(|b| [b.from, b.to.min(run.end)]));
+        moments.extend(self.sections.iter().flat_map(|s| [s.from, s.to]));
         let found = run.judgement.findings.iter().map(Finding::event);
         moments.extend(found.map(|e| run.record.event(e).at));
         moments

@@ -27,6 +27,8 @@ pub struct Lane {
     pub truth: Vec<(u32, u32)>,
     /// When it believed so.
     pub belief: Vec<(u32, u32)>,
+    /// When it was at work without any lock.
+    pub work: Vec<(u32, u32)>,
     /// When it was paused or down.
     pub stopped: Vec<(u32, u32)>,
 }
@@ -102,12 +104,31 @@ fn lane(run: &Run, client: ProcId) -> Lane {
         }
     }
     stopped.extend(since.map(|f| (unit(f, run.end), LENGTH as u32)));
+    let belief: Vec<(u32, u32)> = spans(IntervalKind::Belief);
+    let covered = |s: &(u32, u32)| belief.iter().any(|b| b.0 <= s.0 && s.0 <= b.1);
+    let mut work = sections(run, client);
+    work.retain(|s| s.0 < s.1 && !covered(s));
     Lane {
         label: run.names().node(client).label.clone(),
         truth: spans(IntervalKind::Truth),
-        belief: spans(IntervalKind::Belief),
+        belief,
+        work,
         stopped,
     }
+}
+
+/// When the sections of a client were open.
+fn sections(run: &Run, client: ProcId) -> Vec<(u32, u32)> {
+    let mut spans: Vec<(u32, u32)> = Vec::new();
+    for event in run.record.events.iter().filter(|e| e.node == client) {
+        let at = unit(event.at, run.end);
+        match event.note() {
+            Some(Testimony::Begin(_)) => spans.push((at, LENGTH as u32)),
+            Some(Testimony::Close(..)) => spans.last_mut().into_iter().for_each(|s| s.1 = at),
+            _ => {}
+        }
+    }
+    spans
 }
 
 /// The mark of an event, and the client that it is about.

@@ -83,6 +83,7 @@ fn miniature(tiny: &Miniature) -> Element {
         for (spans, class, dy, height) in [
             (&lane.belief, "tiny-belief", 1, 8),
             (&lane.truth, "tiny-truth", 1, 8),
+            (&lane.work, "tiny-work", 1, 8),
             (&lane.stopped, "tiny-stopped", 11, 2),
         ] {
             drawn.extend(spans.iter().map(|(from, to)| {
