@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::Verdict;
 use crate::run::{self, ClientSpec, Compiled, Scenario, ScenarioError};
 use crate::sim::Table;
 use crate::systems::{Basis, Registry};
@@ -64,6 +65,9 @@ pub struct Lesson {
     /// What to do oneself, at most one of each level.
     #[serde(default)]
     pub tasks: Vec<Task>,
+    /// Cases to sort into two trays.
+    #[serde(default)]
+    pub cards: Vec<Card>,
     /// Where the claims of the words come from, those that no run can show.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
@@ -93,6 +97,19 @@ pub enum Class {
 impl Class {
     /// Both, in the order of the documentation.
     pub const ALL: [Class; 2] = [Class::Correctness, Class::Efficiency];
+
+    /// What a verdict makes of a lock that let two in: something has to hold and does not, or work
+    /// was done twice and nothing else happened.
+    pub fn of(verdict: &Verdict) -> Option<Class> {
+        let broken = verdict.invariant_broken > Some(0);
+        let harm = verdict.corruption + verdict.lost_updates + verdict.torn_sections > 0;
+        let twice = verdict.duplicate_work > Some(0);
+        match (broken, harm, twice) {
+            (true, ..) => Some(Class::Correctness),
+            (false, false, true) => Some(Class::Efficiency),
+            _ => None,
+        }
+    }
 
     /// The word for it.
     pub const fn word(self) -> &'static str {
@@ -124,6 +141,12 @@ pub struct Variant {
     /// Clients that replace the scenario's clients of the same ids.
     #[serde(default, skip_serializing_if = "Clients::is_empty")]
     pub clients: Clients,
+    /// Cells in place of all the scenario's cells, where it has any of its own.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub cells: Table<String, i64>,
+    /// An invariant in place of the scenario's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<String>,
     /// Its edits.
     pub edits: Vec<Line>,
     /// What is asserted of its run.
@@ -259,6 +282,21 @@ pub struct Step {
     pub hint: Option<String>,
 }
 
+/// A case to sort: what comes of it when its work is done twice? Its run decides.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Card {
+    /// The case, in words.
+    pub text: String,
+    /// The tray that it belongs in.
+    pub tray: Class,
+    /// The variant whose run shows what comes of it; the card is called by its title.
+    pub variant: Line,
+    /// The misconception that the other tray comes from.
+    pub misconception: String,
+    /// Why, in a sentence or two.
+    pub why: String,
+}
+
 /// Where a claim comes from that no run can show.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Evidence {
@@ -392,6 +430,17 @@ impl Inline {
     }
 }
 
+impl Variant {
+    /// Whether the part of the scenario at this path is the variant's own.
+    pub fn has_own(&self, path: &[&str]) -> bool {
+        match path.first() {
+            Some(&"cells") => !self.cells.is_empty(),
+            Some(&"invariant") => self.invariant.is_some(),
+            _ => false,
+        }
+    }
+}
+
 impl Lesson {
     /// The task of this level.
     pub fn task(&self, level: Level) -> Option<(usize, &Task)> {
@@ -408,11 +457,17 @@ impl Lesson {
         self.variants.iter().find(|v| v.name == name)
     }
 
-    /// The scenario of a variant: the lesson's, with the variant's clients in place of theirs.
+    /// The scenario of a variant: the lesson's, with the variant's own parts in place of theirs.
     pub fn scenario_of(&self, variant: &Variant) -> Scenario {
         let mut scenario = self.scenario.clone();
         for (id, client) in &variant.clients {
             scenario.clients.insert(id.clone(), client.clone());
+        }
+        if !variant.cells.is_empty() {
+            scenario.cells.clone_from(&variant.cells);
+        }
+        if variant.invariant.is_some() {
+            scenario.invariant.clone_from(&variant.invariant);
         }
         scenario
     }

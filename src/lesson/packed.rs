@@ -2,7 +2,7 @@
 //! little code, and a test compares the two.
 
 use super::model::{
-    Answer, Beat, Block, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place, Predict,
+    Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place, Predict,
     Recall, Report, Step, Target, Task, Teach, Variant,
 };
 use crate::json::Json;
@@ -187,10 +187,10 @@ macro_rules! packed {
 
 packed! {
     Lesson {
-        id, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
+        id, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks, cards,
         evidence, report, teach, intro, beats,
     }
-    Variant { name, title, clients, edits, expect }
+    Variant { name, title, clients, cells, invariant, edits, expect }
     Defence { title, edit }
     Beat { id, title, at, variant, blocks }
     Predict { id, question, at, variant, answers, shown, look, why }
@@ -198,6 +198,7 @@ packed! {
     Recall { question, answer, from }
     Task { level, goal, variant, steps, done, hint, solution }
     Step { text, done, hint }
+    Card { text, tray, variant, misconception, why }
     Evidence { id, kind, says, place = "where" }
     Report { thread, symptom }
     Scenario { system, until, seed, settings, locks, cells, resources, gateway, invariant, clients }

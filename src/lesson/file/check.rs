@@ -3,7 +3,7 @@
 use super::place::Located;
 use crate::judge::Finding;
 use crate::lesson::claim::{Claim, EventRef, anchor};
-use crate::lesson::model::{Beat, Lesson, Level, Line, Predict, Task, Variant};
+use crate::lesson::model::{Beat, Card, Class, Lesson, Level, Line, Predict, Task, Variant};
 use crate::run::{Run, ScenarioError};
 
 /// What came out of checking a lesson.
@@ -66,6 +66,9 @@ impl Checked {
         }
         for prediction in lesson.predictions.iter().filter(|p| p.variant == variant.name) {
             self.prediction(prediction, run);
+        }
+        for card in lesson.cards.iter().filter(|c| c.variant.text == variant.name) {
+            self.claim(&card.variant, card_stands(card, run));
         }
         for index in &run.unused_edits {
             if let Some(edit) = variant.edits.get(*index) {
@@ -154,6 +157,25 @@ impl Checked {
         let message = format!("{right} answers come true in the run; expected exactly one");
         self.claim(&prediction.shown, if right == 1 { Ok(()) } else { Err(message) });
     }
+}
+
+/// The run of a card agrees with its tray: done twice, its work is wasted and nothing is harmed, or
+/// something that has to hold does not.
+fn card_stands(card: &Card, run: &Run) -> Result<(), String> {
+    let given = Class::of(&run.judgement.verdict);
+    if given == Some(card.tray) {
+        return Ok(());
+    }
+    let words = match given {
+        Some(Class::Correctness) => "in this run the invariant turns false",
+        Some(Class::Efficiency) => "in this run a job is done twice and nothing is harmed",
+        None => "in this run nothing is done twice, and the invariant holds",
+    };
+    let expected = match card.tray {
+        Class::Correctness => "expected `invariant_broken >= 1` of a card for `correctness`",
+        Class::Efficiency => "expected `duplicate_work >= 1` without harm of one for `efficiency`",
+    };
+    Err(format!("{words}; {expected}"))
 }
 
 /// A beat's event happens, and not before that of the beat above it.

@@ -6,9 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::place::Source;
-use crate::lesson::misconception::{MISCONCEPTIONS, misconception};
 use crate::lesson::model::{
-    Answer, BASE, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Report, Task, Teach,
+    BASE, Card, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Report, Task, Teach,
     Variant,
 };
 use crate::run::Scenario;
@@ -18,7 +17,7 @@ use crate::sim::list;
 pub const MOST_CHARS: usize = 1000;
 /// How many entries a list or table may have.
 pub const MOST_ITEMS: usize = 500;
-pub const MOST_VARIANTS: usize = 16;
+pub const MOST_VARIANTS: usize = 24;
 pub const MOST_FAULTS: usize = 4;
 pub const MOST_MINUTES: u32 = 60;
 
@@ -41,6 +40,7 @@ pub struct Front {
     pub predictions: Vec<Predict>,
     pub recall: Vec<Recall>,
     pub tasks: Vec<Task>,
+    pub cards: Vec<Card>,
     pub evidence: Vec<Evidence>,
     pub report: Option<Report>,
     pub teach: Teach,
@@ -91,6 +91,7 @@ impl Reader<'_, '_> {
         let predictions = self.want(&mut f, "predict", Self::predictions).unwrap_or_default();
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
         let tasks = self.want(&mut f, "task", Self::tasks_to_do).unwrap_or_default();
+        let cards = self.want(&mut f, "card", Self::cards).unwrap_or_default();
         let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
         let report = self.want(&mut f, "report", Self::report);
         // A case is read by oneself: nobody teaches a class with it.
@@ -114,6 +115,7 @@ impl Reader<'_, '_> {
             predictions,
             recall,
             tasks,
+            cards,
             evidence,
             report,
             teach: teach.unwrap_or_default(),
@@ -317,7 +319,7 @@ impl Reader<'_, '_> {
         minutes
     }
 
-    fn class(&mut self, value: &Value<'_>) -> Option<Class> {
+    pub(super) fn class(&mut self, value: &Value<'_>) -> Option<Class> {
         let text = self.words(value)?;
         let class = Class::ALL.into_iter().find(|c| c.word() == text);
         if class.is_none() {
@@ -398,83 +400,13 @@ impl Reader<'_, '_> {
         let mut f = self.table(value, format!("the variant `{name}`"))?;
         let title = self.want(&mut f, "title", Self::words);
         let clients = self.want(&mut f, "clients", Self::clients).unwrap_or_default();
+        let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
+        let invariant = self.want(&mut f, "invariant", Self::words);
         let edits = self.want(&mut f, "edits", Self::lines).unwrap_or_default();
         let expect = self.need(&mut f, "expect", Self::lines);
         self.rest(f);
         let title = title.unwrap_or_else(|| default_title(&name));
-        Some(Variant { name, title, clients, edits, expect: expect? })
-    }
-
-    fn defences(&mut self, value: &Value<'_>) -> Option<Vec<Defence>> {
-        self.list(value, "tables `[[defence]]`", |reader, value| {
-            let mut f = reader.table(value, "this defence")?;
-            let title = reader.need(&mut f, "title", Self::words);
-            let edit = reader.need(&mut f, "edit", Self::line);
-            reader.rest(f);
-            Some(Defence { title: title?, edit: edit? })
-        })
-    }
-
-    fn predictions(&mut self, value: &Value<'_>) -> Option<Vec<Predict>> {
-        self.list(value, "tables `[[predict]]`", |reader, value| {
-            let mut f = reader.table(value, "this prediction")?;
-            let id = reader.need(&mut f, "id", Self::id);
-            let question = reader.need(&mut f, "question", Self::words);
-            let at = reader.need(&mut f, "at", Self::line);
-            let variant = reader.want(&mut f, "variant", Self::id);
-            let answers = reader.need(&mut f, "answers", Self::answers);
-            let shown = reader.need(&mut f, "shown", Self::line);
-            let look = reader.want(&mut f, "look", Self::truth).unwrap_or_default();
-            let why = reader.need(&mut f, "why", Self::words);
-            reader.rest(f);
-            Some(Predict {
-                id: id?,
-                question: question?,
-                at: at?,
-                variant: variant.unwrap_or_else(|| BASE.into()),
-                answers: answers?,
-                shown: shown?,
-                look,
-                why: why?,
-            })
-        })
-    }
-
-    fn answers(&mut self, value: &Value<'_>) -> Option<Vec<Answer>> {
-        let answers = self.list(value, "a list of answers", |reader, value| {
-            let mut f = reader.table(value, "this answer")?;
-            let text = reader.need(&mut f, "text", Self::words);
-            let when = reader.need(&mut f, "when", Self::line);
-            let misconception = reader.want(&mut f, "misconception", Self::misconception);
-            reader.rest(f);
-            Some(Answer { text: text?, when: when?, misconception })
-        })?;
-        if !(2..=4).contains(&answers.len()) {
-            let message = format!("found {} answers, expected 2 to 4", answers.len());
-            self.wrong(value.span().start, message);
-        }
-        Some(answers)
-    }
-
-    fn misconception(&mut self, value: &Value<'_>) -> Option<String> {
-        let text = self.words(value)?;
-        if misconception(&text).is_some() {
-            return Some(text);
-        }
-        let last = MISCONCEPTIONS.len();
-        self.unexpected(value, &format!("a misconception from \"M1\" to \"M{last}\""));
-        None
-    }
-
-    fn recalls(&mut self, value: &Value<'_>) -> Option<Vec<Recall>> {
-        self.list(value, "tables `[[recall]]`", |reader, value| {
-            let mut f = reader.table(value, "this recall item")?;
-            let question = reader.need(&mut f, "question", Self::words);
-            let answer = reader.need(&mut f, "answer", Self::words);
-            let from = reader.want(&mut f, "from", Self::id);
-            reader.rest(f);
-            Some(Recall { question: question?, answer: answer?, from })
-        })
+        Some(Variant { name, title, clients, cells, invariant, edits, expect: expect? })
     }
 }
 

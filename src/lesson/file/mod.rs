@@ -5,6 +5,7 @@ mod front;
 mod grammar;
 mod markdown;
 mod place;
+mod questions;
 mod read;
 mod scenario;
 mod schema;

@@ -197,6 +197,7 @@ fn joined(front: Front, words: &Body) -> Lesson {
         predictions: front.predictions,
         recall: front.recall,
         tasks: front.tasks,
+        cards: front.cards,
         evidence: front.evidence,
         report: front.report,
         teach: front.teach,
@@ -240,6 +241,12 @@ impl Checker<'_, '_, '_> {
         self.evidence(lesson, words);
         for (index, task) in lesson.tasks.iter().enumerate() {
             self.task(lesson, index, task);
+        }
+        for (index, card) in lesson.cards.iter().enumerate() {
+            let index = index.to_string();
+            if let Some(message) = unknown_variant(lesson, &card.variant.text) {
+                self.wrong(&["card", &index, "variant"], 0, message);
+            }
         }
         for (index, prediction) in lesson.predictions.iter().enumerate() {
             if let Some(message) = unknown_variant(lesson, &prediction.variant) {
@@ -348,6 +355,10 @@ impl Checker<'_, '_, '_> {
             }
             ["edits"] => self.wrong(&["variants", &variant.name, "edits"], at, message),
             ["clients", id, ..] if variant.clients.contains_key(*id) => {
+                let whole = [&["variants", &variant.name][..], &path].concat();
+                self.wrong(&whole, at, message);
+            }
+            ["cells" | "invariant", ..] if variant.has_own(&path) => {
                 let whole = [&["variants", &variant.name][..], &path].concat();
                 self.wrong(&whole, at, message);
             }

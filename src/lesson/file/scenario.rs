@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    fn cells(&mut self, value: &Value<'_>) -> Option<Table<String, i64>> {
+    pub(super) fn cells(&mut self, value: &Value<'_>) -> Option<Table<String, i64>> {
         let mut cells = Table::new();
         for (name, _, value) in self.entries(value)? {
             cells.insert(name, self.whole(value).unwrap_or_default());

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::front::{MOST_CHARS, MOST_FAULTS, MOST_ITEMS, MOST_MINUTES, MOST_VARIANTS};
 use super::grammar::{ASSERTIONS, EDITS, Form, KEYS, WORDS};
 use super::markdown::{DEEPEST, MOST_BEATS};
+use super::questions::MOST_CARDS;
 use super::read::MOST_BYTES;
 use crate::lesson::figures::FIGURES;
 use crate::run::{MOST_EDITS, kind};
@@ -127,6 +128,7 @@ fn limits() -> Value {
         "text_characters": MOST_CHARS,
         "entries": MOST_ITEMS,
         "variants": MOST_VARIANTS,
+        "cards": MOST_CARDS,
         "beats": MOST_BEATS,
         "faults": MOST_FAULTS,
         "minutes": MOST_MINUTES,
