@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lockscope::judge::Testimony;
-use lockscope::lesson::{self, Lesson};
+use lockscope::lesson::{self, Class, Lesson};
 use lockscope::run::{Run, kind};
 use lockscope::sim::Micros;
 
@@ -70,4 +70,28 @@ fn between_a_grant_and_the_write_that_it_is_for_there_is_time_in_every_run() {
         }
     }
     assert!(gaps.len() > 10 && gaps.iter().all(|gap| *gap > Micros::ZERO), "{gaps:?}");
+}
+
+/// Nothing in a run tells waste from harm: only what has to hold does.
+#[test]
+fn the_run_of_two_mails_is_the_run_of_two_payments() {
+    let lesson = lesson("03-efficiency-or-correctness.md");
+    let (mails, payments) = (run(&lesson, "base"), run(&lesson, "payment"));
+    assert_eq!(mails.hash(), payments.hash());
+    assert_eq!(Class::of(&mails.judgement.verdict), Some(Class::Efficiency));
+    assert_eq!(Class::of(&payments.judgement.verdict), Some(Class::Correctness));
+}
+
+#[test]
+fn each_of_the_twelve_cards_has_a_run_of_its_own_that_decides_its_tray() {
+    let lesson = lesson("03-efficiency-or-correctness.md");
+    assert_eq!(lesson.cards.len(), 12);
+    let mut runs: Vec<&str> = lesson.cards.iter().map(|c| c.variant.text.as_str()).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    assert_eq!(runs.len(), 12);
+    for card in &lesson.cards {
+        let verdict = run(&lesson, &card.variant.text).judgement.verdict;
+        assert_eq!(Class::of(&verdict), Some(card.tray), "{}", card.text);
+    }
 }

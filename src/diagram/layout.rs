@@ -427,7 +427,10 @@ fn layer(shape: &Shape) -> u8 {
     match shape {
         Shape::Band { .. } => 0,
         Shape::Lifeline { .. } | Shape::Tick { .. } => 1,
-        Shape::Belief { .. } | Shape::Truth { .. } | Shape::Waiting { .. } | Shape::Section { .. } => 2,
+        Shape::Belief { .. }
+        | Shape::Truth { .. }
+        | Shape::Waiting { .. }
+        | Shape::Section { .. } => 2,
         Shape::Ladder { .. } | Shape::PromiseEnd { .. } | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,

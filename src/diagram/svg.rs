@@ -157,7 +157,12 @@ fn legend(picture: &Picture) -> (Vec<Primitive>, i32) {
             "believes, no longer true",
         ),
         (has(|s, _| matches!(s, Shape::Waiting { .. })), Fill::None, Role::Muted, "waiting"),
-        (has(|s, _| matches!(s, Shape::Section { .. })), Fill::Ground, Role::Ink, "at work, no lock"),
+        (
+            has(|s, _| matches!(s, Shape::Section { .. })),
+            Fill::Ground,
+            Role::Ink,
+            "at work, no lock",
+        ),
         (
             has(|s, _| matches!(s, Shape::Band { .. })),
             Fill::Tint(Role::Danger),

@@ -23,7 +23,7 @@ pub use file::{
 pub use miniature::{Lane, MarkKind, Miniature, TinyMark};
 pub use misconception::{MISCONCEPTIONS, misconception};
 pub use model::{
-    Answer, BASE, Beat, Block, Card, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level, Line,
-    Place, Predict, Recall, Report, Step, Target, Task, Teach, Variant,
+    Answer, BASE, Beat, Block, Card, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level,
+    Line, Place, Predict, Recall, Report, Step, Target, Task, Teach, Variant,
 };
 pub use packed::unpack;

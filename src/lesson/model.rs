@@ -431,6 +431,12 @@ impl Inline {
 }
 
 impl Variant {
+    /// Whether two variants differ in their edits only.
+    pub fn same_scene(&self, other: &Variant) -> bool {
+        (&self.clients, &self.cells, &self.invariant)
+            == (&other.clients, &other.cells, &other.invariant)
+    }
+
     /// Whether the part of the scenario at this path is the variant's own.
     pub fn has_own(&self, path: &[&str]) -> bool {
         match path.first() {

@@ -2,8 +2,8 @@
 //! little code, and a test compares the two.
 
 use super::model::{
-    Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place, Predict,
-    Recall, Report, Step, Target, Task, Teach, Variant,
+    Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place,
+    Predict, Recall, Report, Step, Target, Task, Teach, Variant,
 };
 use crate::json::Json;
 use crate::run::{ClientSpec, ResourceSpec, Scenario};

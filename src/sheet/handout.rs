@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::prose::{Prose, plain, said, tag};
 use super::questions::Asked;
 use super::strip::{self, Frame};
-use super::words;
+use super::{cards, words};
 use crate::diagram::{Element, Picture, blank, defs};
 use crate::lesson::{Lesson, Report};
 use crate::run::Run;
@@ -38,7 +38,9 @@ pub fn handout(lesson: &Lesson, scenes: &[Scene<'_>], written: &[Option<Rc<Run>>
         .holding(scenes.first().map(|scene| logged(scene)))
         .holding(sources(prose))
         .holding(scenes.first().map(|scene| to_draw(scene.picture)))
+        .holding(cards::to_cut(lesson))
         .holding(to_answer(&asked))
+        .holding(cards::sorted(lesson))
 }
 
 /// The patterns that hatched areas refer to, once for all pictures.

@@ -4,6 +4,7 @@
 //! its runs. The page draws [`handout`] while it prints; natively, `site` writes the same as pages
 //! that can be read without any program.
 
+mod cards;
 mod handout;
 #[cfg(not(target_arch = "wasm32"))]
 mod home;

@@ -7,7 +7,7 @@ use super::html::html;
 use super::prose::{Prose, plain, said, tag};
 use super::questions::{Asked, decided};
 use super::strip::{self, WIDTH, story};
-use super::{teacher, words};
+use super::{cards, teacher, words};
 use crate::diagram::{Element, Layout, Picture, layout};
 use crate::lesson::{BASE, Lesson, anchor};
 use crate::run::Run;
@@ -55,12 +55,15 @@ pub fn lesson_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
     let main = tag("main", "handout site", opening(prose))
         .holding([ways(lesson)])
         .holding(asked.each().next().is_some().then(|| decide(&asked)))
+        .holding(cards::to_unfold(lesson))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(sources(prose))
         .holding([recall(lesson)])
         .holding(base.map(|scene| folded(words::LOG, [strip::log(scene.run)])))
         .holding(pictures.first().map(to_draw))
-        .holding(to_answer(&asked));
+        .holding(cards::to_cut(lesson))
+        .holding(to_answer(&asked))
+        .holding(cards::sorted(lesson));
     page(shell, &lesson.title, &lesson.hook, main)
 }
 

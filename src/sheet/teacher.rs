@@ -2,7 +2,7 @@
 
 use super::prose::{Prose, address, plain, said, tag};
 use super::questions::{Asked, decided};
-use super::{handout, words};
+use super::{cards, handout, words};
 use crate::diagram::{Element, Picture};
 use crate::lesson::{Answer, BASE, Beat, Lesson, Predict, anchor, misconception};
 use crate::narrate;
@@ -27,6 +27,12 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
             heading(words::VOTES),
             said("p", "quiet", words::VOTES_NOTE),
             tag("ol", "questions", asked.each().map(|(q, run)| sheet.vote(q, run))),
+        ])
+        .holding(
+            cards::table(lesson)
+                .map(|table| tag("section", "", [heading(words::CARDS_SORTED), table])),
+        )
+        .holding([
             heading(words::DISCUSS),
             sheet.discussion(),
             heading(words::TAKE_ALONG),
@@ -36,6 +42,7 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
         ])
         .holding(handout::sources(prose))
         .holding([handout::to_draw(picture)])
+        .holding(cards::to_cut(lesson))
 }
 
 struct Sheet<'l> {

@@ -2,6 +2,8 @@
 //! its file.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the page prints hand-outs only"))]
 
+use crate::lesson::Class;
+
 pub const DONE_TO: &str = "What is done to this run: ";
 pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
 pub const LOG: &str = "What happened";
@@ -22,6 +24,12 @@ pub const MEMORY: &str = "From memory";
 pub const ANSWERS: &str = "Answers";
 pub const SAY: &str = "Say it";
 pub const NONE_OF_THESE: &str = "none of these";
+
+pub const CARDS: &str = "Cards to sort";
+pub const CARDS_NOTE: &str = "Two do it at once. Is that only wasteful, or is something wrong \
+    afterwards? Decide for each card before you look.";
+pub const CARDS_SORTED: &str = "The cards, sorted by their runs";
+pub const CARDS_HEAD: [&str; 3] = ["Card", "Done twice", "Why"];
 
 pub const START_HERE: &str = "Start here: break it";
 pub const READ: &str = "Read and print";
@@ -50,6 +58,13 @@ pub const MOMENTS: &str = "All moments of the story";
 pub const SYMPTOM: &str = "What an operator saw: ";
 pub const THREAD: &str = "Told after the public thread ";
 pub const OWN_WORDS: &str = ". The run here is ours, and so is every word.";
+
+pub const fn tray(tray: Class) -> &'static str {
+    match tray {
+        Class::Efficiency => "only wasteful",
+        Class::Correctness => "wrong",
+    }
+}
 
 pub fn kicker(minutes: u32) -> String {
     format!("Lockscope · {minutes} min")

@@ -159,6 +159,7 @@ impl State {
     /// Whether everything that a lesson asks for was done; watching it is not enough.
     pub fn finished(&self) -> bool {
         self.said.iter().all(Option::is_some)
+            && self.cards.done()
             && (self.solved.is_empty() || self.solved.contains(&true))
     }
 }
@@ -270,7 +271,7 @@ impl State {
     /// The events at which playing stops: beats if they are wanted, questions, and the answers of
     /// those that ask what was seen.
     pub fn halts(&self) -> Vec<u32> {
-        if self.level.is_some() {
+        if self.level.is_some() || self.cards.sorting.is_some() {
             // In a task nothing is told and nothing is asked, so there is nothing to stop for.
             return Vec::new();
         }

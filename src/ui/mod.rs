@@ -1,6 +1,6 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`] and [`learn`] are parts of it),
+//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`], [`learn`] and [`cards`] are parts of it),
 //! [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
 //! [`settings`] what the reader wants, [`fault`] what is broken, [`hold`] the times that a hand changes,
@@ -9,6 +9,7 @@
 //! `aloud` into the one live region, `platform` is the only other contact with the browser, the rest
 //! are components.
 
+pub mod cards;
 pub mod class;
 pub mod fault;
 pub mod hold;
@@ -60,6 +61,8 @@ mod stage;
 mod tasks;
 #[cfg(target_arch = "wasm32")]
 mod transport;
+#[cfg(target_arch = "wasm32")]
+mod trays;
 #[cfg(target_arch = "wasm32")]
 mod words;
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::cards::Cards;
 use super::class::Tally;
 use super::learn::given;
 use super::route::nodes;
@@ -79,6 +80,7 @@ impl State {
             toward: None,
             shown_solution: false,
             level,
+            cards: Cards::of(lesson.cards.len()),
             given: given(&lesson, level),
             lesson: Rc::new(lesson),
             variant,

@@ -276,11 +276,11 @@ pub(super) fn simulated(
 
 /// The variant with the same clients whose edits this list contains most of.
 fn nearest(lesson: &Lesson, variant: usize, edits: &[String]) -> usize {
-    let clients = lesson.variants.get(variant).map(|v| &v.clients);
+    let from = lesson.variants.get(variant);
     let mut best = (variant, None);
     for (index, other) in lesson.variants.iter().enumerate() {
-        let fits =
-            Some(&other.clients) == clients && other.edits.iter().all(|e| edits.contains(&e.text));
+        let fits = from.is_some_and(|f| f.same_scene(other))
+            && other.edits.iter().all(|e| edits.contains(&e.text));
         if fits && best.1 < Some(other.edits.len()) {
             best = (index, Some(other.edits.len()));
         }

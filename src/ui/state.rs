@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::cards::Cards;
 use super::class::{Count, Tally};
 pub use super::fault::Fault;
 use super::hold::{Hold, Number};
@@ -12,7 +13,7 @@ use super::show::{Head, Show, Size, picture};
 use super::sought::Found;
 use super::strings;
 use super::voice::Wish;
-use crate::lesson::{Lesson, Level};
+use crate::lesson::{Class, Lesson, Level};
 use crate::run::Run;
 use crate::sim::{Micros, ProcId};
 
@@ -64,6 +65,8 @@ pub struct State {
     pub said: Vec<Option<Said>>,
     /// What the learner saw at the resource, for each prediction that asks.
     pub looked: Vec<Option<Seen>>,
+    /// How far the cards are sorted.
+    pub cards: Cards,
     /// Whose program is shown.
     pub program: ProcId,
     /// The seed that the lesson itself says; the lesson here has that of the run on screen.
@@ -174,6 +177,12 @@ pub enum Action {
     Next(bool),
     /// Sends a token to the resource by hand.
     Send(u64),
+    /// Takes up a card.
+    Deal(usize),
+    /// Puts the card on top into a tray.
+    Sort(Class),
+    /// Leaves the cards; the story goes on where it stood.
+    Story,
     /// What a link could not do has been read.
     Heard,
 }
@@ -195,6 +204,7 @@ impl State {
 
     fn take(&mut self, action: Action) {
         self.settle(&action);
+        self.settle_cards(&action);
         match action {
             Action::Width(width) => {
                 let mut show = (*self.show).clone();
@@ -302,6 +312,8 @@ impl State {
             }
             Action::Solve => self.solve(),
             Action::Follow(index) => self.follow(index),
+            Action::Deal(card) => self.deal(card),
+            Action::Sort(tray) => self.sort_card(tray),
             Action::Send(token) => self.send(token),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),

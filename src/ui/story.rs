@@ -42,7 +42,8 @@ impl State {
 
     /// The question at the head: asked, and either answered by the learner or not yet by the run.
     pub fn question(&self) -> Option<usize> {
-        let event = self.head.event?;
+        // Whoever sorts cards is not asked by the story.
+        let event = self.head.event.filter(|_| self.cards.sorting.is_none())?;
         let asked = |q: &Option<(u32, u32)>| q.is_some_and(|q| q.0 <= event);
         let last = self.show.questions.iter().rposition(asked)?;
         let said = self.said.get(last).is_some_and(Option::is_some);

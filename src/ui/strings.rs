@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "the words say what they are")]
 
 use super::learn::{Seen, Standing};
-use crate::lesson::Level;
+use crate::lesson::{Class, Level};
 use crate::narrate;
 use crate::run::Span;
 use crate::sim::Micros;
@@ -61,6 +61,13 @@ pub const DECIDES: &str = "The step that decides it:";
 pub const COMMITTED: &str = "Noted. The run decides.";
 pub const RUN_DECIDES: &str = "Go on: the run decides.";
 pub const NONE_OF_THESE: &str = "In this run, none of the answers.";
+
+/// Cards and trays.
+pub const ASK_TRAY: &str = "Two do it at once. What is it?";
+pub const NEXT_CARD: &str = "Next card";
+pub const CARD_BEFORE: &str = "Card before";
+pub const STORY_AGAIN: &str = "Back to the story";
+pub const RUN_DIFFERS: &str = "its run says otherwise";
 
 pub const DEFENCES: &str = "Defences";
 pub const DEFENCES_NOTE: &str = "Same schedule, new run.";
@@ -660,4 +667,48 @@ pub fn too_many_edits(most: usize) -> String {
 
 pub fn parts_unread(parts: &[String]) -> String {
     format!("This page does not know what these parts mean: {}.", parts.join(", "))
+}
+
+/// The button that puts a card into a tray, and the tray's name.
+pub const fn tray(tray: Class) -> &'static str {
+    match tray {
+        Class::Efficiency => "Only wasteful",
+        Class::Correctness => "Wrong",
+    }
+}
+
+pub fn card_of(number: usize, all: usize) -> String {
+    format!("Card {number} of {all}")
+}
+
+/// What was said of a card, and what its run shows.
+pub fn sorted(said: Class, shown: Class) -> String {
+    match (said, shown) {
+        (Class::Efficiency, Class::Efficiency) => {
+            "You said only wasteful. Run twice, the work is done twice, and nothing is wrong."
+        }
+        (Class::Efficiency, Class::Correctness) => {
+            "You said only wasteful. Run twice, something is wrong: see the picture."
+        }
+        (Class::Correctness, Class::Correctness) => {
+            "You said wrong. Run twice, what has to hold no longer does."
+        }
+        (Class::Correctness, Class::Efficiency) => {
+            "You said wrong. Run twice, the work is done twice, and all else is right: see the picture."
+        }
+    }
+    .to_string()
+}
+
+pub fn agreed(count: usize, all: usize) -> String {
+    format!("Of {all} runs, {count} say what you said.")
+}
+
+/// Where the runs say otherwise: the cards, and what makes one say it.
+pub fn stumbled(titles: &str, belief: &str) -> String {
+    format!("{titles}: who says that often thinks: “{belief}”")
+}
+
+pub fn cards_sorted(sorted: usize, all: usize) -> String {
+    format!("{sorted} of {all} cards sorted")
 }

@@ -136,6 +136,8 @@ pub fn yours(props: &Props) -> Html {
             </li>
         }
     });
+    let sorted = state.cards.said.iter().flatten().count();
+    let cards = state.lesson.cards.len();
     let title = if state.finished() { strings::FINISHED } else { strings::STILL_YOURS };
     html! {
         <>
@@ -145,6 +147,12 @@ pub fn yours(props: &Props) -> Html {
                     <li>
                         { sign(said == all, strings::done_or_open(said == all)) }
                         <span>{ strings::predictions(said, all) }</span>
+                    </li>
+                }
+                if cards > 0 {
+                    <li>
+                        { sign(sorted == cards, strings::done_or_open(sorted == cards)) }
+                        <span>{ strings::cards_sorted(sorted, cards) }</span>
                     </li>
                 }
                 { for tasks }

@@ -11,6 +11,7 @@ use super::page::Model;
 use super::state::{Action, State, own_edits};
 use super::strings;
 use super::tasks::{by_hand, levels, task, yours};
+use super::trays::{back, cards};
 use crate::lesson::{Beat, Block, Inline, Target};
 use crate::sheet::reported;
 use crate::systems::{RESOURCE_RULES, Registry, Rule};
@@ -26,15 +27,18 @@ pub struct Props {
 pub fn words(props: &Props) -> Html {
     let state = &props.state;
     // Whoever is asked what happened looks at the picture, not at the words that explain it.
-    let told = state.level.is_none() && state.looking().is_none();
+    let sorting = state.level.is_none() && state.cards.sorting.is_some();
+    let told = state.level.is_none() && state.looking().is_none() && !sorting;
     html! {
         <>
             { levels(props) }
             { task(props) }
             if state.level.is_some() { { by_hand(props) } }
+            if sorting { { back(props) } }
             if told { { story(props) } }
             { prediction(props) }
-            { closing(props) }
+            if state.question().is_none() { { cards(props) } }
+            if !sorting { { closing(props) } }
             { defences(props) }
             { edits(props) }
             if state.level.is_none() { { by_hand(props) } }
