@@ -3,7 +3,9 @@
 use super::prose::{plain, said, tag};
 use super::words;
 use crate::diagram::Element;
-use crate::lesson::{Card, Class, Lesson, misconception};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::lesson::misconception;
+use crate::lesson::{Card, Class, Lesson};
 
 /// The trays in the order in which they are offered.
 const TRAYS: [Class; 2] = [Class::Efficiency, Class::Correctness];
@@ -35,16 +37,11 @@ pub fn sorted(lesson: &Lesson) -> Option<Element> {
     table(lesson).map(section)
 }
 
-/// Each card with its tray, why, and what makes one say otherwise.
+/// Each card with its tray and why.
 pub fn table(lesson: &Lesson) -> Option<Element> {
     let row = |card: &Card| {
         let title = lesson.variant(&card.variant.text).map_or("", |v| v.title.as_str());
-        let belief = misconception(&card.misconception).unwrap_or("");
-        let why = [
-            said("p", "", &card.text),
-            said("p", "", &card.why),
-            said("p", "quiet", words::behind(belief)),
-        ];
+        let why = [said("p", "", &card.text), said("p", "quiet", &card.why)];
         let tray = said("td", "", words::tray(card.tray));
         let name = said("th", "", title).with("scope", "row");
         tag("tr", "", [name, tray, tag("td", "", why)])
@@ -53,6 +50,19 @@ pub fn table(lesson: &Lesson) -> Option<Element> {
     let head = tag("thead", "", [tag("tr", "", head)]);
     let body = tag("tbody", "", lesson.cards.iter().map(row));
     (!lesson.cards.is_empty()).then(|| tag("table", "events trays-table", [head, body]))
+}
+
+/// What makes one put cards into the other tray, said once for all of them.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn tempting(lesson: &Lesson) -> Option<Element> {
+    let mut beliefs: Vec<&str> = Vec::new();
+    for belief in lesson.cards.iter().filter_map(|c| misconception(&c.misconception)) {
+        if !beliefs.contains(&belief) {
+            beliefs.push(belief);
+        }
+    }
+    let lines = beliefs.iter().map(|belief| said("li", "", words::behind(belief)));
+    (!lesson.cards.is_empty()).then(|| tag("ul", "quiet", lines))
 }
 
 /// On a page without the program: the cards, and folded under each where it belongs.

@@ -34,8 +34,24 @@ pub fn cases(lessons: &[Lesson]) -> String {
 ///
 /// A lesson whose base variant does not run has no miniature; `check` says why it does not.
 pub fn home(lessons: &[Lesson]) -> String {
-    let lessons = lessons.iter().filter(|lesson| lesson.report.is_none());
-    html(&tag("ol", "cards", lessons.enumerate().map(card)))
+    let lessons: Vec<&Lesson> = lessons.iter().filter(|l| l.report.is_none()).collect();
+    let paths = tag("ul", "paths quiet", words::PATHS.iter().filter_map(|p| path_of(&lessons, p)));
+    let list = tag("ol", "cards", lessons.iter().copied().enumerate().map(card));
+    html(&paths) + &html(&list)
+}
+
+/// A way through some of the lessons, for whoever has not the time for all; none where there are
+/// not even two of them.
+fn path_of(lessons: &[&Lesson], (name, ids): &(&str, &[&str])) -> Option<Element> {
+    let on: Vec<&&Lesson> =
+        ids.iter().filter_map(|id| lessons.iter().find(|l| l.id == *id)).collect();
+    let minutes = on.iter().map(|l| l.minutes).sum();
+    let steps = on.iter().enumerate().flat_map(|(i, lesson)| {
+        let link = said("a", "", &lesson.title).with("href", format!("#/lesson/{}", lesson.id));
+        [Some(link), (i + 1 < on.len()).then(|| plain(" → "))].into_iter().flatten()
+    });
+    let head = [said("strong", "", *name), plain(words::path_minutes(minutes))];
+    (on.len() > 1).then(|| tag("li", "", head).holding(steps))
 }
 
 fn card((index, lesson): (usize, &Lesson)) -> Element {

@@ -28,10 +28,10 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
             said("p", "quiet", words::VOTES_NOTE),
             tag("ol", "questions", asked.each().map(|(q, run)| sheet.vote(q, run))),
         ])
-        .holding(
-            cards::table(lesson)
-                .map(|table| tag("section", "", [heading(words::CARDS_SORTED), table])),
-        )
+        .holding(cards::table(lesson).map(|table| {
+            let section = tag("section", "", [heading(words::CARDS_SORTED), table]);
+            section.holding(cards::tempting(lesson))
+        }))
         .holding([
             heading(words::DISCUSS),
             sheet.discussion(),

@@ -32,6 +32,14 @@ pub const CARDS_SORTED: &str = "The cards, sorted by their runs";
 pub const CARDS_HEAD: [&str; 3] = ["Card", "Done twice", "Why"];
 
 pub const START_HERE: &str = "Start here: break it";
+/// Ways through some of the lessons, by their ids.
+pub const PATHS: [(&str, &[&str]); 2] = [
+    ("With a class", &["break-it", "lease-expiration", "fencing-tokens"]),
+    (
+        "An interview tonight",
+        &["break-it", "efficiency-or-correctness", "fencing-tokens", "ask-the-resource"],
+    ),
+];
 pub const READ: &str = "Read and print";
 pub const OPEN: &str = "Open the simulation";
 pub const TEACHER: &str = "Teacher’s sheet";
@@ -80,6 +88,10 @@ pub fn teacher_title(title: &str) -> String {
 
 pub fn see(moment: &str) -> String {
     format!("See {moment} in the simulation")
+}
+
+pub fn path_minutes(minutes: u32) -> String {
+    format!(", {minutes} min: ")
 }
 
 /// What a run is called above its pictures.

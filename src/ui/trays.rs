@@ -48,7 +48,7 @@ pub fn cards(props: &Props) -> Html {
         },
     };
     html! {
-        <section class="card cards" aria-labelledby="cards-title">
+        <section class="card sort" aria-labelledby="cards-title">
             <h2 id="cards-title" tabindex="-1">{ strings::card_of(top + 1, all) }</h2>
             <p class="question">{ &card.text }</p>
             { body }
