@@ -232,10 +232,11 @@ fn the_verdict_is_consistent_with_itself_and_with_the_intervals() {
         let grants = run.record.events.iter().filter(|e| kind::kind(e) == "grant").count();
         assert_eq!(v.grants, grants as u64, "{hint}");
         // Leases exclude each other on the service itself. Only a client's own old release, which
-        // overtakes its new promise, breaks one here; and only then is a promise open at a grant.
+        // overtakes its new promise, or a careless one, breaks one here; and only then is a promise open at a grant.
         for finding in &run.judgement.findings {
             if let Finding::Broken { event, .. } = finding {
-                assert_eq!(kind::kind(run.record.event(*event)), "free", "{hint}");
+                let what = kind::kind(run.record.event(*event));
+                assert!(["free", "remove"].contains(&what), "{hint}");
             }
         }
         assert!(v.double_grant == 0 || v.broken_promises > 0, "{hint}");

@@ -580,6 +580,7 @@ fn close(me: &str, number: u32, why: SectionEnd) -> String {
         SectionEnd::StartedOver => "it starts over",
         SectionEnd::Aborted => "it gives the section up by intention",
         SectionEnd::Exited => "its program is over",
+        SectionEnd::Undone => "it has taken back what it could",
         SectionEnd::Refused => "its write was refused, and nothing of it was written",
     };
     format!("{me} ends section {number}: {how}.")

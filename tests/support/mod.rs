@@ -191,6 +191,7 @@ pub fn busy(draws: &mut Draws) -> Case {
         case = case.task(id, "heartbeat", "loop; sleep 700ms; renew; end");
         let client = case.scenario.clients.get_mut(id).expect("just made");
         client.on.insert("lost".into(), lines("let lost_at = 1; stop heartbeat"));
+        client.on.insert("undo".into(), lines("read x; write x = x - 1"));
     }
     for (key, values) in [
         ("lease.ttl", &["800ms", "2s", "5s"][..]),
@@ -200,6 +201,10 @@ pub fn busy(draws: &mut Draws) -> Case {
         ("gateway.order", &["concurrent", "serial"]),
         ("resource.reads", &["plain", "token"]),
         ("lease.token", &["generation", "random", "set-then-incr", "timestamp", "read-late"]),
+        ("lease.deadline", &["send", "receipt", "none"]),
+        ("renew.failure", &["carry-on", "carry-on", "stop", "stop-and-undo"]),
+        ("renew.rule", &["correct", "careless"]),
+        ("release.rule", &["correct", "careless", "get-then-del"]),
         ("resume.order", &["program-first", "timers-first"]),
         ("link.jitter", &["0s", "30ms"]),
         ("request.timeout", &["300ms", "2s"]),

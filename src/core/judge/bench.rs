@@ -586,9 +586,18 @@ impl Bench {
 
     /// Looks whether a section is settled now, and when all are, at the invariant.
     fn settle(&mut self, id: EventId, section: Section) {
-        if self.sections.settle(section) {
-            self.out.verdict.torn_sections += 1;
-            self.out.findings.push(Finding::Torn { event: id, section });
+        match self.sections.settle(section) {
+            Some(true) => {
+                self.out.verdict.torn_sections += 1;
+                self.out.findings.push(Finding::Torn { event: id, section });
+            }
+            Some(false) => {
+                self.out.verdict.torn_sections -= 1;
+                let of_it =
+                    |f: &Finding| matches!(f, Finding::Torn { section: s, .. } if *s == section);
+                self.out.findings.retain(|f| !of_it(f));
+            }
+            None => {}
         }
         let Some(invariant) = &self.setup.invariant else { return };
         if let Some(turned_false) = self.sections.invariant(invariant) {

@@ -29,9 +29,13 @@ impl SectionState {
         self.more && matches!(self.closed, Some(SectionEnd::Crashed | SectionEnd::Dropped))
     }
 
-    /// Ended with all writes accepted; a section that never wrote did not do the work.
+    /// Ended with all writes accepted; a section that never wrote did not do the work, nor one that
+    /// took back what it wrote.
     fn is_done(&self) -> bool {
-        !self.writes.is_empty() && self.all_applied() && !self.cut_short()
+        self.closed != Some(SectionEnd::Undone)
+            && !self.writes.is_empty()
+            && self.all_applied()
+            && !self.cut_short()
     }
 
     fn is_torn(&self) -> bool {
@@ -116,19 +120,21 @@ impl Sections {
         (copy || (first && *sections > 1)).then_some(job)
     }
 
-    /// Looks whether the section is settled now. True when it turns out torn.
-    pub fn settle(&mut self, section: Section) -> bool {
+    /// Looks whether the section is settled now. `Some(true)` when it turns out torn; `Some(false)`
+    /// when it was, and a client that went on has written the rest.
+    pub fn settle(&mut self, section: Section) -> Option<bool> {
         let state = self.state(section);
         if state.settled || state.closed.is_none() || state.in_flight > 0 {
-            return false;
+            return None;
         }
         state.settled = true;
         state.done = state.is_done();
         let done = state.done;
-        let torn = state.is_torn() && !std::mem::replace(&mut state.torn, true);
+        let torn = state.is_torn();
+        let was_torn = std::mem::replace(&mut state.torn, torn);
         self.unsettled -= 1;
         self.done += i64::from(done);
-        torn
+        (torn != was_torn).then_some(torn)
     }
 
     /// The value of each cell by what was accepted so far.

@@ -115,6 +115,8 @@ pub enum SectionEnd {
     /// A write of it was refused because its condition no longer held, and nothing of it was
     /// written: whatever comes next is another try.
     Refused,
+    /// It lost its lock and wrote back what it had done, as far as it could.
+    Undone,
 }
 
 /// An operation at the resource: whose, in which section, under which grant, with which token.

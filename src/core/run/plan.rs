@@ -381,11 +381,11 @@ impl Builder<'_> {
         for (name, lines) in &client.on {
             let trigger = Trigger::Notice(name.clone());
             sources.push((format!("on {name}"), trigger, lines, vec!["on", name]));
-            if name != "lost" {
+            if name != "lost" && name != "undo" {
                 self.wrong(
                     &["clients", id, "on", name],
                     0,
-                    "found no such notice, expected `lost`",
+                    "found no such notice, expected `lost` or `undo`",
                 );
             }
         }

@@ -295,12 +295,28 @@ impl<D: Domain> Cx<'_, D> {
         }
     }
 
-    /// Starts the handlers of a notice, where the scenario has any that are not running.
-    pub fn notify(&mut self, notice: &str) {
+    /// Ends the main program and every task that began with the process. The process ends with its
+    /// last handler, or at once where none is running.
+    pub fn stop_program(&mut self) {
+        let tasks = self.core.plan.procs[usize::from(self.me.0)].tasks.clone();
+        let proc = &mut self.core.procs[usize::from(self.me.0)];
+        proc.stopping = !proc.exited;
+        for (index, task) in tasks.iter().enumerate() {
+            if task.trigger == Trigger::Start && proc.tasks[index].state != TaskState::Ended {
+                proc.end(index);
+            }
+        }
+    }
+
+    /// Starts the handlers of a notice, where the scenario has any that are not running. True where
+    /// there is one.
+    pub fn notify(&mut self, notice: &str) -> bool {
+        let mut any = false;
         let tasks = self.core.plan.procs[usize::from(self.me.0)].tasks.clone();
         for (index, task) in tasks.iter().enumerate() {
             let waits = matches!(&task.trigger, Trigger::Notice(name) if name == notice);
             let now = &mut self.core.procs[usize::from(self.me.0)].tasks[index];
+            any |= waits;
             if waits && matches!(now.state, TaskState::Idle | TaskState::Ended) {
                 now.state = TaskState::Ready;
                 now.pc = 0;
@@ -308,6 +324,7 @@ impl<D: Domain> Cx<'_, D> {
                 self.causes = Causes::one(id);
             }
         }
+        any
     }
 
     /// The line that a task of this process is executing.

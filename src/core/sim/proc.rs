@@ -72,6 +72,8 @@ pub(super) struct Proc<B> {
     pub(super) started: bool,
     /// Its main program ended.
     pub(super) exited: bool,
+    /// Its program was stopped from within; it ends with its last handler.
+    pub(super) stopping: bool,
     pub(super) life: u32,
     pub(super) paused_until: Option<Micros>,
     pub(super) pause_generation: u32,
@@ -103,6 +105,7 @@ impl<B> Proc<B> {
             alive: true,
             started: false,
             exited: false,
+            stopping: false,
             life: 0,
             paused_until: None,
             pause_generation: 0,
@@ -162,7 +165,7 @@ impl<B> Proc<B> {
 
     pub(super) fn revive<D: Domain>(&mut self, plan: &ProcPlan<D>) {
         self.alive = true;
-        self.started = false;
+        (self.started, self.stopping) = (false, false);
         self.locals = vec![0; plan.locals];
         self.counters = vec![0; plan.counters];
         for task in &mut self.tasks {

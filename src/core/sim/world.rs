@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::actor::{Actor, CrashKind, Cx, Domain, Flow, ProcId, TimerId};
 use super::heart::{Due, Heart};
 use super::plan::{Fault, Plan};
-use super::proc::{Letter, Proc, TaskState, TimerKey};
+use super::proc::{Letter, Proc, TaskNow, TaskState, TimerKey};
 use super::program::{Instr, Outcome, Pc, Trigger};
 use super::record::{Causes, EventId, Sink, What};
 use super::time::{ClockKind, Clocks, Micros};
@@ -393,7 +393,7 @@ impl<D: Domain> World<D> {
                 return;
             }
             let Some(task) = proc.tasks.iter().position(|t| t.state == TaskState::Ready) else {
-                return;
+                return self.leave(p, causes, sink);
             };
             self.run_task(p, task, causes, sink);
         }
@@ -531,15 +531,30 @@ impl<D: Domain> World<D> {
         proc.end(task);
         let id = self.core.emit(p, What::End(task), causes, sink);
         if task == 0 {
-            let proc = &mut self.core.procs[usize::from(p.0)];
-            for other in 1..proc.tasks.len() {
-                proc.end(other);
-            }
-            proc.exited = true;
-            proc.inbox.clear();
-            proc.clear_timers();
-            self.core.programs_left -= 1;
-            self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_exit(cx));
+            self.exit(p, id, sink);
+        }
+    }
+
+    /// The process is over: nothing of it will run again.
+    fn exit(&mut self, p: ProcId, id: EventId, sink: &mut dyn Sink<D>) {
+        let proc = &mut self.core.procs[usize::from(p.0)];
+        for other in 1..proc.tasks.len() {
+            proc.end(other);
+        }
+        proc.exited = true;
+        proc.inbox.clear();
+        proc.clear_timers();
+        self.core.programs_left -= 1;
+        self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_exit(cx));
+    }
+
+    /// A process that stopped its own program ends with its last handler.
+    fn leave(&mut self, p: ProcId, causes: Causes, sink: &mut dyn Sink<D>) {
+        let proc = &self.core.procs[usize::from(p.0)];
+        let idle = |t: &TaskNow| matches!(t.state, TaskState::Idle | TaskState::Ended);
+        if proc.stopping && !proc.exited && proc.tasks.iter().all(idle) {
+            let id = self.core.emit(p, What::End(0), causes, sink);
+            self.exit(p, id, sink);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::desk::Desk;
+use super::desk::{Desk, Failure};
 use super::resource::{Condition, Reply, Request, Terms};
 use super::settings::Settings;
 use super::words::Op;
@@ -170,7 +170,7 @@ impl Client {
         vocabulary: &Vocabulary,
     ) -> Client {
         Client {
-            desk: Desk::default(),
+            desk: Desk::new(settings),
             library,
             open: Vec::new(),
             guards: vocabulary.guards.clone(),
@@ -424,6 +424,7 @@ impl Actor<Locks> for Client {
 
     fn on_settings(&mut self, settings: &Settings) {
         self.timeout = settings.span("request.timeout");
+        self.desk.failure = Failure::of(settings);
         self.bypasses = settings.name("gateway.bypass") == &*self.id;
         self.library.on_settings(settings);
     }

@@ -1,6 +1,6 @@
 //! A client's books: what it believes, which section is open, what it wrote and knows in it.
 
-use super::Locks;
+use super::{Locks, Settings};
 use crate::judge::{
     BeliefEnd, CellId, Grant, LockId, Mode, Operation, Section, SectionEnd, Testimony, Token,
 };
@@ -47,9 +47,39 @@ pub struct Desk {
     sections: u32,
     requests: u64,
     life: u32,
+    /// What the client does when it learns that a lock is gone.
+    pub(super) failure: Failure,
+    /// Its handler `undo` is at work in the open section.
+    undoing: bool,
+}
+
+/// What a client does when it learns that a lock is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Failure {
+    /// Its program goes on.
+    #[default]
+    CarryOn,
+    /// Its program ends.
+    Stop,
+    /// Its program ends, and its handler takes back what it did.
+    StopAndUndo,
+}
+
+impl Failure {
+    pub(super) fn of(settings: &Settings) -> Failure {
+        match settings.word("renew.failure") {
+            "stop" => Failure::Stop,
+            "stop-and-undo" => Failure::StopAndUndo,
+            _ => Failure::CarryOn,
+        }
+    }
 }
 
 impl Desk {
+    pub(super) fn new(settings: &Settings) -> Desk {
+        Desk { failure: Failure::of(settings), ..Desk::default() }
+    }
+
     /// A number for a new request; also the key of its timer.
     pub fn request(&mut self) -> u64 {
         self.requests += 1;
@@ -115,11 +145,18 @@ impl Desk {
         }
         self.held.retain(|h| h.0 != lock);
         cx.note(Testimony::Doubt(lock, why));
-        if self.held.is_empty() {
+        let lost = matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline);
+        let undo = lost && self.failure == Failure::StopAndUndo;
+        // The section goes on while it is taken back.
+        self.undoing |= undo && cx.notify("undo");
+        if self.held.is_empty() && !self.undoing {
             self.close(cx, section_end(why));
         }
-        if matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline) {
+        if lost {
             cx.notify("lost");
+            if self.failure != Failure::CarryOn {
+                cx.stop_program();
+            }
         }
     }
 
@@ -133,6 +170,8 @@ impl Desk {
     }
 
     pub(super) fn close(&mut self, cx: &mut Cx<'_, Locks>, why: SectionEnd) {
+        let undone = self.undoing && why == SectionEnd::Exited;
+        let why = if undone { SectionEnd::Undone } else { why };
         if let Some(section) = self.section.as_mut().filter(|s| s.closed.is_none()) {
             section.closed = Some(why);
             let name = section.name;
@@ -189,7 +228,8 @@ impl Desk {
 
     pub(super) fn forget(&mut self) {
         let (sections, life, requests) = (self.sections, self.life + 1, self.requests);
-        *self = Desk { sections, life, requests, ..Desk::default() };
+        let failure = self.failure;
+        *self = Desk { sections, life, requests, failure, ..Desk::default() };
     }
 }
 

@@ -65,6 +65,14 @@ pub const COMMON: &[Spec] = &[
         about: "How long a refused client waits before it asks again.",
     },
     Spec {
+        key: "renew.failure",
+        kind: Kind::Choice(&["carry-on", "stop", "stop-and-undo"]),
+        default: "carry-on",
+        about: "What a client does when it learns that a lock is gone, by a refusal, a notice or its \
+                own deadline: its program goes on; its program ends; its program ends and its \
+                handler `on.undo` runs.",
+    },
+    Spec {
         key: "resume.order",
         kind: Kind::Choice(&["program-first", "timers-first"]),
         default: "program-first",

@@ -264,6 +264,12 @@ pub const KEYS: &[Key] = &[
         Some("none"),
         "What it does when it learns that it lost a lock.",
     ),
+    key(
+        "scenario.clients.ID.on.undo",
+        "list of lines",
+        Some("none"),
+        "How it takes back what it did, under `renew.failure = \"stop-and-undo\"`.",
+    ),
     key("variants.NAME.title", "text", Some("from the name"), "What its tab is called."),
     key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
     key("variants.NAME.expect", "list of assertions", None, "What must come out."),

@@ -18,7 +18,7 @@ struct Open {
     /// When the whole acquire gives up.
     until: Option<Local>,
     /// The grant that a token is fetched for, and when it is over by the client's own rule.
-    granted: Option<(Grant, Local)>,
+    granted: Option<(Grant, Option<Local>)>,
     /// A refused acquire that will ask again when its timer fires.
     resting: bool,
 }
@@ -30,8 +30,26 @@ pub(super) struct LeaseClient {
     queue: bool,
     retry: Micros,
     timeout: Micros,
-    from_send: bool,
+    counts: Counts,
     rule: TokenRule,
+    careless_renewal: bool,
+    release: Release,
+}
+
+/// From when a client counts its own deadline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Counts {
+    FromSend,
+    FromReceipt,
+    Never,
+}
+
+/// How a client ends its lease.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Release {
+    Correct,
+    Careless,
+    GetThenDel,
 }
 
 impl LeaseClient {
@@ -42,8 +60,10 @@ impl LeaseClient {
             queue: true,
             retry: Micros::ZERO,
             timeout: Micros::ZERO,
-            from_send: true,
+            counts: Counts::FromSend,
             rule: TokenRule::Generation,
+            careless_renewal: false,
+            release: Release::Correct,
         };
         client.on_settings(settings);
         client
@@ -77,6 +97,39 @@ impl LeaseClient {
         self.open.add(cx, number, patience, open);
     }
 
+    /// When the client's own rule says that a lease is over which it asked for at `sent`.
+    fn deadline(
+        &self,
+        cx: &Cx<'_, Locks>,
+        sent: Local,
+        ttl: Micros,
+        waited: bool,
+    ) -> Option<Local> {
+        let from = match self.counts {
+            Counts::Never => return None,
+            Counts::FromSend if !waited => sent,
+            _ => cx.clock(ClockKind::Mono),
+        };
+        Some(from.plus(ttl))
+    }
+
+    /// Gives the lock up and says so.
+    fn send_release(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        let Some(grant) = desk.last_grant(lock) else {
+            return Flow::Done(Outcome::Refused);
+        };
+        desk.doubt(cx, lock, BeliefEnd::Released);
+        let open = self.blank(cx, task, lock, Ask::Release);
+        let careless = self.release != Release::Correct;
+        self.simple(cx, desk, "release", Request::Release { lock, grant, careless }, open)
+    }
+
     fn simple(
         &mut self,
         cx: &mut Cx<'_, Locks>,
@@ -94,7 +147,9 @@ impl LeaseClient {
         );
         self.open.add(cx, number, within, open);
         let until = Some(cx.clock(ClockKind::Mono).plus(self.timeout));
-        Flow::Wait(Waiting { verb: name, on: self.service, until })
+        // The program's own word, whatever the request is called.
+        let verb = if open.ask == Ask::Holder { "release" } else { name };
+        Flow::Wait(Waiting { verb, on: self.service, until })
     }
 
     fn blank(&self, cx: &Cx<'_, Locks>, task: usize, lock: LockId, ask: Ask) -> Open {
@@ -133,7 +188,7 @@ impl LeaseClient {
         open: Open,
         grant: Grant,
         token: Option<Token>,
-        deadline: Local,
+        deadline: Option<Local>,
     ) {
         let fetched = match self.rule {
             TokenRule::SetThenIncr => Some("incr"),
@@ -156,16 +211,15 @@ impl LeaseClient {
             return;
         }
         cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Ok));
-        desk.believe(cx, open.lock, open.mode, grant, token, Some(deadline));
+        desk.believe(cx, open.lock, open.mode, grant, token, deadline);
         cx.finish(open.task, Outcome::Ok);
     }
 
     fn answered(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: Reply) {
         match (open.ask, reply) {
             (Ask::Acquire, Reply::Granted { grant, token, ttl, waited }) => {
-                let from =
-                    if self.from_send && !waited { open.sent } else { cx.clock(ClockKind::Mono) };
-                self.granted(cx, desk, open, grant, token, from.plus(ttl));
+                let deadline = self.deadline(cx, open.sent, ttl, waited);
+                self.granted(cx, desk, open, grant, token, deadline);
             }
             (Ask::Acquire, Reply::Refused) => self.again_later(cx, desk, open, self.retry),
             (Ask::Token, Reply::Count(token)) => {
@@ -175,12 +229,25 @@ impl LeaseClient {
                 }
             }
             (Ask::Renew, Reply::Renewed { ttl }) => {
-                let from = if self.from_send { open.sent } else { cx.clock(ClockKind::Mono) };
-                desk.extend(open.lock, Some(from.plus(ttl)));
+                desk.extend(open.lock, self.deadline(cx, open.sent, ttl, false));
                 self.finish(cx, &open, Ask::Renew, Outcome::Ok);
             }
             (Ask::Renew, _) => {
                 cx.note(Testimony::Answer(open.lock, Ask::Renew, Outcome::Refused));
+                desk.doubt(cx, open.lock, BeliefEnd::Refused);
+                cx.finish(open.task, Outcome::Refused);
+            }
+            (Ask::Holder, Reply::Holder(true)) => {
+                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
+                // A program that was stopped meanwhile sends nothing more.
+                if cx.waits(open.task)
+                    && let Flow::Done(outcome) = self.send_release(cx, desk, open.task, open.lock)
+                {
+                    cx.finish(open.task, outcome);
+                }
+            }
+            (Ask::Holder, _) => {
+                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Refused));
                 desk.doubt(cx, open.lock, BeliefEnd::Refused);
                 cx.finish(open.task, Outcome::Refused);
             }
@@ -223,7 +290,8 @@ impl LockClient for LeaseClient {
         };
         let owner = (cx.me(), desk.life());
         let open = self.blank(cx, task, lock, Ask::Renew);
-        self.simple(cx, desk, "renew", Request::Renew { lock, owner, grant }, open)
+        let careless = self.careless_renewal;
+        self.simple(cx, desk, "renew", Request::Renew { lock, owner, grant, careless }, open)
     }
 
     fn release(
@@ -236,9 +304,11 @@ impl LockClient for LeaseClient {
         let Some(grant) = desk.last_grant(lock) else {
             return Flow::Done(Outcome::Refused);
         };
-        desk.doubt(cx, lock, BeliefEnd::Released);
-        let open = self.blank(cx, task, lock, Ask::Release);
-        self.simple(cx, desk, "release", Request::Release { lock, grant }, open)
+        if self.release != Release::GetThenDel {
+            return self.send_release(cx, desk, task, lock);
+        }
+        let open = self.blank(cx, task, lock, Ask::Holder);
+        self.simple(cx, desk, "question", Request::Holder { lock, grant }, open)
     }
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
@@ -306,7 +376,17 @@ impl LockClient for LeaseClient {
         self.queue = settings.word("acquire.wait") == "queue";
         self.retry = settings.span("acquire.retry");
         self.timeout = settings.span("request.timeout");
-        self.from_send = settings.word("lease.deadline") == "send";
+        self.counts = match settings.word("lease.deadline") {
+            "receipt" => Counts::FromReceipt,
+            "none" => Counts::Never,
+            _ => Counts::FromSend,
+        };
+        self.careless_renewal = settings.word("renew.rule") == "careless";
+        self.release = match settings.word("release.rule") {
+            "careless" => Release::Careless,
+            "get-then-del" => Release::GetThenDel,
+            _ => Release::Correct,
+        };
         self.rule = TokenRule::of(settings);
     }
 }

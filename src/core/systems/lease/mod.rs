@@ -52,10 +52,24 @@ const SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "lease.deadline",
-        kind: Kind::Choice(&["send", "receipt"]),
+        kind: Kind::Choice(&["send", "receipt", "none"]),
         default: "send",
-        about: "From when a client counts its own deadline. A grant that waited in the queue is \
-                counted from its receipt in any case.",
+        about: "From when a client counts its own deadline, or that it keeps none and believes until \
+                it is told. A grant that waited in the queue is counted from its receipt in any case.",
+    },
+    Spec {
+        key: "renew.rule",
+        kind: Kind::Choice(&["correct", "careless"]),
+        default: "correct",
+        about: "What a renewal does that finds no lease: it is refused; it sets the lease again, \
+                exclusive, and says nothing of it.",
+    },
+    Spec {
+        key: "release.rule",
+        kind: Kind::Choice(&["correct", "careless", "get-then-del"]),
+        default: "correct",
+        about: "What a release ends: its own grant; whatever lease there is; the same, after the \
+                client asked in a request of its own whether the lease is its own.",
     },
     Spec {
         key: "lock.delay",
@@ -102,6 +116,18 @@ const RULES: &[Rule] = &[
     inferred(
         "A renewal or release that comes after the end is refused. A renewal never brings a lease back.",
     ),
+    Rule {
+        says: "A careless renewal sets a lease again that is gone, so that nobody hears that another \
+               held the lock in between.",
+        basis: Basis::Document,
+        place: "Public reports: swarthy/redis-semaphore #175, samcook/RedLock.net #48",
+    },
+    Rule {
+        says: "A careless release ends whatever lease there is. A question whether it is one’s own, \
+               asked in a request before, is answered for the moment before.",
+        basis: Basis::Document,
+        place: "Public reports: nexspence/nexspence #223, BerriAI/litellm #21225",
+    },
     inferred(
         "A client that asks again while it holds the lock renews its lease and keeps its token.",
     ),
@@ -190,8 +216,17 @@ enum Request {
         lock: LockId,
         owner: Owner,
         grant: Grant,
+        /// It sets a lease again that is gone.
+        careless: bool,
     },
     Release {
+        lock: LockId,
+        grant: Grant,
+        /// It ends whatever lease there is.
+        careless: bool,
+    },
+    /// Whether the lease of that grant is there.
+    Holder {
         lock: LockId,
         grant: Grant,
     },
@@ -209,6 +244,7 @@ impl Request {
             Request::Acquire { lock, .. }
             | Request::Renew { lock, .. }
             | Request::Release { lock, .. }
+            | Request::Holder { lock, .. }
             | Request::Token { lock, .. } => lock,
         }
     }
@@ -229,5 +265,6 @@ enum Reply {
         ttl: Micros,
     },
     Released,
+    Holder(bool),
     Count(Token),
 }

@@ -15,6 +15,8 @@ struct Lessee {
     owner: Owner,
     mode: Mode,
     grant: Grant,
+    /// The grant by which its client knows it: an older one, where a renewal set it again.
+    known_as: Grant,
     token: Option<Token>,
     deadline: Local,
     timer: TimerId,
@@ -99,6 +101,8 @@ impl Service {
             self.extend(cx, lock, index);
             let lessee = self.state(lock).holders[index];
             let (grant, token, ttl) = (lessee.grant, lessee.token, self.ttl);
+            // Its client learns by which grant it holds the lock.
+            self.state(lock).holders[index].known_as = grant;
             let reply = Reply::Granted { grant, token, ttl, waited: false };
             cx.send(conn, Body::new("granted", request, reply).with_token(token), None);
             return;
@@ -118,6 +122,20 @@ impl Service {
     }
 
     fn grant(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, waiter: Waiter, woken: bool) {
+        let (grant, token) = self.lend(cx, lock, (waiter.owner, waiter.mode), woken, None);
+        let reply = Reply::Granted { grant, token, ttl: self.ttl, waited: woken };
+        cx.send(waiter.conn, Body::new("granted", waiter.request, reply).with_token(token), None);
+    }
+
+    /// Makes a lease; `again` is the grant of one that is gone, which a renewal sets again.
+    fn lend(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        lock: LockId,
+        (owner, mode): (Owner, Mode),
+        woken: bool,
+        again: Option<Grant>,
+    ) -> (Grant, Option<Token>) {
         let count = self.ledger.write().grants.entry(lock).or_default();
         *count += 1;
         let ordinal = *count;
@@ -131,19 +149,19 @@ impl Service {
         let deadline = cx.clock(self.clock).plus(self.ttl);
         let grant = Grant(cx.note(Testimony::Grant {
             lock,
-            client: waiter.owner.0,
-            mode: waiter.mode,
+            client: owner.0,
+            mode,
             token,
             term: Some(self.ttl),
             expires: Some(cx.when(self.clock, deadline)),
-            asked: true,
+            asked: again.is_none(),
             woken,
         }));
         let timer = cx.timer(self.clock, deadline, u64::from(lock.0));
-        let (owner, mode) = (waiter.owner, waiter.mode);
-        self.state(lock).holders.push(Lessee { owner, mode, grant, token, deadline, timer });
-        let reply = Reply::Granted { grant, token, ttl: self.ttl, waited: woken };
-        cx.send(waiter.conn, Body::new("granted", waiter.request, reply).with_token(token), None);
+        let known_as = again.unwrap_or(grant);
+        let lessee = Lessee { owner, mode, grant, known_as, token, deadline, timer };
+        self.state(lock).holders.push(lessee);
+        (grant, token)
     }
 
     /// A value that no other grant of the lock has. Real ones have 160 bits; four digits keep the
@@ -177,13 +195,17 @@ impl Service {
         conn: ConnId,
         request: u64,
         lock: LockId,
-        owner: Owner,
-        grant: Grant,
+        (owner, grant, careless): (Owner, Grant, bool),
     ) {
-        let mine = |h: &Lessee| h.owner == owner && h.grant == grant;
+        let now = cx.clock(self.clock);
+        let mine = |h: &Lessee| h.owner == owner && h.known_as == grant;
         let reply = match self.state(lock).holders.iter().position(mine) {
             Some(index) => {
                 self.extend(cx, lock, index);
+                Body::new("renewed", request, Reply::Renewed { ttl: self.ttl })
+            }
+            None if careless && self.state(lock).admits(Mode::Exclusive, now) => {
+                self.lend(cx, lock, (owner, Mode::Exclusive), false, Some(grant));
                 Body::new("renewed", request, Reply::Renewed { ttl: self.ttl })
             }
             None => {
@@ -201,22 +223,42 @@ impl Service {
         conn: ConnId,
         request: u64,
         lock: LockId,
-        grant: Grant,
+        (grant, careless): (Grant, bool),
     ) {
-        let state = self.state(lock);
-        match state.holders.iter().position(|h| h.grant == grant) {
-            Some(index) => {
-                let lessee = state.holders.remove(index);
-                cx.cancel(lessee.timer);
-                cx.note(Testimony::Free(lessee.grant, TruthEnd::Released));
-                cx.send(conn, Body::new("released", request, Reply::Released), None);
-                self.admit(cx, lock);
-            }
-            None => {
-                cx.note(Testimony::Refuse(lock, from, Ask::Release));
-                cx.send(conn, Body::new("refused", request, Reply::Refused), None);
-            }
+        let mut any = false;
+        let ends = |h: &Lessee| careless || h.known_as == grant;
+        while let Some(index) = self.state(lock).holders.iter().position(ends) {
+            let lessee = self.state(lock).holders.remove(index);
+            cx.cancel(lessee.timer);
+            let own = lessee.known_as == grant;
+            let why = if own { TruthEnd::Released } else { TruthEnd::Removed(from) };
+            cx.note(Testimony::Free(lessee.grant, why));
+            any = true;
         }
+        if any {
+            cx.send(conn, Body::new("released", request, Reply::Released), None);
+            self.admit(cx, lock);
+        } else {
+            cx.note(Testimony::Refuse(lock, from, Ask::Release));
+            cx.send(conn, Body::new("refused", request, Reply::Refused), None);
+        }
+    }
+
+    /// Says whether the lease of that grant is there, at this moment.
+    fn holder(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        from: ProcId,
+        conn: ConnId,
+        request: u64,
+        (lock, grant): (LockId, Grant),
+    ) {
+        let own = self.state(lock).holders.iter().any(|h| h.known_as == grant);
+        if !own {
+            cx.note(Testimony::Refuse(lock, from, Ask::Holder));
+        }
+        let name = if own { "it is yours" } else { "it is not yours" };
+        cx.send(conn, Body::new(name, request, Reply::Holder(own)), None);
     }
 
     /// Milliseconds by the service's wall clock. It goes back where that clock does.
@@ -332,11 +374,14 @@ impl Actor<Locks> for Service {
                 let waiter = Waiter { owner, mode, conn, request: number };
                 self.acquire(cx, lock, waiter, queue);
             }
-            Some(Request::Renew { lock, owner, grant }) => {
-                self.renew(cx, conn, number, lock, owner, grant);
+            Some(Request::Renew { lock, owner, grant, careless }) => {
+                self.renew(cx, conn, number, lock, (owner, grant, careless));
             }
-            Some(Request::Release { lock, grant }) => {
-                self.release(cx, from, conn, number, lock, grant);
+            Some(Request::Release { lock, grant, careless }) => {
+                self.release(cx, from, conn, number, lock, (grant, careless));
+            }
+            Some(Request::Holder { lock, grant }) => {
+                self.holder(cx, from, conn, number, (lock, grant));
             }
             Some(Request::Token { lock, grant, rule }) => {
                 self.late_token(cx, conn, number, (lock, grant, rule));
