@@ -224,8 +224,8 @@ fn the_page_of_questions_tells_no_answer() {
 #[test]
 fn a_run_of_the_learners_own_is_told_by_what_decides_it() {
     let lesson = small();
-    let own = spoken(&handout(&lesson, &["at 100ms crash client-b"], &[], None));
-    for words in ["crash client-b", "Client B crashes", "Resource accepts A <i>'s"] {
+    let own = spoken(&handout(&lesson, &["at 100ms kill client-b"], &[], None));
+    for words in ["kill client-b", "Client B crashes", "Resource accepts A <i>'s"] {
         assert!(own.contains(words), "{words} in {own}");
     }
     let told = base_beats(&lesson);

@@ -368,7 +368,7 @@ fn whoever_stands_still_or_waits_for_an_answer_always_gets_a_sentence() {
             let world = run.world_at(id);
             for node in run.names().of_kind(lockscope::run::NodeKind::Client) {
                 let found = narrate::waits(&run, &world, node);
-                let stands = world.is_down(node) || world.paused_until(node).is_some();
+                let stands = world.is_down(node) || world.halt(node).is_some();
                 assert!(!stands || found.is_some(), "seed {seed}, event {index}");
                 if let Some(missing) = found {
                     asked += 1;

@@ -11,7 +11,7 @@ use super::story::{Bar, Fold, Story, Stretch};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId, sort, sort_by_key};
+use crate::sim::{EventId, Micros, MsgId, ProcId, What, sort, sort_by_key};
 
 /// How often a picture is laid out anew because labels lacked room.
 const ROUNDS: usize = 4;
@@ -334,7 +334,11 @@ impl<'r> Composer<'r> {
                     self.push(event, Role::Muted, at, None, sign);
                 }
             }
-            let words = format!("paused {}", narrate::span(pause.to.since(pause.from)));
+            let how = match self.run.record.event(pause.event).what {
+                What::Halt(how, _) => narrate::stopped(how),
+                _ => "paused",
+            };
+            let words = format!("{how} {}", narrate::span(pause.to.since(pause.from)));
             self.beside(pause, pause.from, &words, 15, 3);
         }
     }

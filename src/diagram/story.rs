@@ -137,7 +137,7 @@ impl Story {
             let stretch = Stretch { node, event: id, from: event.at, to: end, ended: None };
             match &event.what {
                 // A pause within a pause only makes it longer.
-                What::Pause(_) if open.get(&(0, node)).is_none() => {
+                What::Halt(..) if open.get(&(0, node)).is_none() => {
                     open.insert((0, node), self.pauses.len());
                     self.pauses.push(stretch);
                 }
@@ -400,7 +400,7 @@ impl Story {
             if hushed.contains(&id) {
                 continue;
             }
-            let (words, plate, soft) = super::words::message(run, info);
+            let (words, plate, soft) = super::words::message(run, id, info);
             let end = match (info.delivered, info.lost) {
                 (Some(event), _) => End::Arrives(record.event(event).at),
                 (None, Some(event)) => {
@@ -441,6 +441,7 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
             | Testimony::Told(..)
             | Testimony::Refuse(..)
             | Testimony::Extend(..)
+            | Testimony::Expires(..)
             | Testimony::Serve(..),
         ) => false,
         Some(_) => true,
@@ -452,6 +453,7 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
                 | What::Handle(_)
                 | What::End(_)
                 | What::Outside(_)
+                | What::Wake
         ),
     }
 }
@@ -462,7 +464,9 @@ fn exchanges(run: &Run) -> Vec<Exchange> {
     // A request's number counts for its client; its answer repeats it.
     let mut answers: Table<(ProcId, ProcId, u64), MsgId> = Table::new();
     for (index, info) in record.messages.iter().enumerate() {
-        answers.insert((info.from, info.to, info.body.request), MsgId(index as u32));
+        if info.copy_of.is_none() {
+            answers.insert((info.from, info.to, info.body.request), MsgId(index as u32));
+        }
     }
     let mut renewed: Set<ProcId> = Set::new();
     let mut found: Vec<Exchange> = Vec::new();
@@ -479,7 +483,7 @@ fn exchanges(run: &Run) -> Vec<Exchange> {
         let cause = event.causes.iter().next().and_then(|c| record.event(c).message());
         let Some(asked) = cause else { continue };
         let info = record.message(asked);
-        let again = match record.event(info.sent).note() {
+        let again = match record.event(record.sending(asked)).note() {
             Some(Testimony::Ask { ask: Ask::Acquire, first, .. }) => !first,
             Some(Testimony::Ask { ask: Ask::Renew, .. }) => !renewed.insert(info.from),
             _ => false,

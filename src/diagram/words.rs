@@ -3,13 +3,17 @@
 use super::story::token_words;
 use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd, Unmet};
 use crate::run::{NodeKind, Run, kind};
-use crate::sim::{MessageInfo, ProcId};
+use crate::sim::{MessageInfo, MsgId, ProcId};
 use crate::systems::Body;
 
 /// What a message's label says, the token on its plate, and whether it only answers.
-pub(super) fn message(run: &Run, info: &MessageInfo<Body>) -> (String, Option<Token>, bool) {
+pub(super) fn message(
+    run: &Run,
+    id: MsgId,
+    info: &MessageInfo<Body>,
+) -> (String, Option<Token>, bool) {
     let record = &run.record;
-    let sent = record.event(info.sent);
+    let sent = record.event(record.sending(id));
     if let Some(note) = sent.note() {
         return match note {
             Testimony::Read(op) => {

@@ -95,7 +95,7 @@ fn lane(run: &Run, client: ProcId) -> Lane {
     let mut since = None;
     for event in run.record.events.iter().filter(|e| e.node == client) {
         match event.what {
-            What::Pause(_) | What::Crash(_) => since = since.or(Some(event.at)),
+            What::Halt(..) | What::Crash(_) => since = since.or(Some(event.at)),
             What::Resume | What::Restart => {
                 let from = since.take();
                 stopped.extend(from.map(|f| (unit(f, run.end), unit(event.at, run.end))));
@@ -150,7 +150,7 @@ fn mark(run: &Run, id: EventId) -> Option<(MarkKind, ProcId)> {
         Some(Testimony::Reject(..)) => MarkKind::Reject,
         Some(_) => return None,
         None => match event.what {
-            What::Pause(_) => MarkKind::Pause,
+            What::Halt(..) => MarkKind::Pause,
             What::Crash(_) => MarkKind::Crash,
             What::Cut(_) => MarkKind::Cut,
             _ => return None,

@@ -136,6 +136,8 @@ fn message(run: &Run, msg: MsgId) -> Json {
         ("from", id(run, info.from).into()),
         ("to", id(run, info.to).into()),
         ("name", info.body.name.into()),
+        // A copy has the id of its original.
+        ("copy", info.copy_of.is_some().into()),
         ("sent_us", run.record.event(info.sent).at.0.into()),
         // `null` for a message that was lost or is on the way at the end.
         ("delivered_us", delivered.into()),
@@ -178,7 +180,7 @@ fn pauses(run: &Run) -> Vec<(ProcId, Micros, Option<Micros>)> {
     for event in &run.record.events {
         let mut open = pauses.iter_mut().filter(|p| p.0 == event.node && p.2.is_none());
         match (&event.what, open.next()) {
-            (What::Pause(_), None) => pauses.push((event.node, event.at, None)),
+            (What::Halt(..), None) => pauses.push((event.node, event.at, None)),
             (What::Resume | What::Crash(_), Some(pause)) => pause.2 = Some(event.at),
             _ => {}
         }

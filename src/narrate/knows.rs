@@ -1,7 +1,7 @@
 //! What each node knows at a moment: the inspector's columns, and all of it in one sentence.
 
 use super::teller::Teller;
-use super::words::{and, moment, one_line, span};
+use super::words::{and, moment, one_line, span, stopped};
 use crate::judge::{IntervalKind, LockId, Testimony};
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Local, Micros, Pc, ProcId, TaskState, World};
@@ -59,9 +59,9 @@ impl Teller<'_> {
         let mut lines = Vec::new();
         if world.is_down(node) {
             lines.push(("state".into(), "down".into()));
-        } else if let Some(until) = world.paused_until(node) {
-            let left = span(until.since(world.now()));
-            lines.push(("state".into(), format!("paused until {}, {left} more", moment(until))));
+        } else if let Some((how, until)) = world.halt(node) {
+            let (how, left) = (stopped(how), span(until.since(world.now())));
+            lines.push(("state".into(), format!("{how} until {}, {left} more", moment(until))));
         }
         lines.extend(self.doing(world, node));
         for fact in world.facts(node) {
@@ -115,7 +115,8 @@ impl Teller<'_> {
                 line.map_or_else(|| "is at its end".into(), |l| format!("next: {}", one_line(l)))
             }
             TaskState::Working(left, since) => {
-                let paused = world.paused_until(node).is_some();
+                let paused =
+                    world.halt(node).is_some() || world.task_paused_until(node, task).is_some();
                 let done = if paused { Micros::ZERO } else { world.now().since(*since) };
                 format!("works, {} to go", span(left.since(done)))
             }
@@ -179,10 +180,11 @@ impl Teller<'_> {
                 ((*label).to_string(), format!("{value} of {most}"))
             }
             Fact::Ring { lock, until, .. } => {
-                let value = match until.since(world.now()) {
+                let value = match until.map(|until| (until, until.since(world.now()))) {
+                    None => "not while its clock stands still".to_string(),
                     // A deadline that has passed is shown as now: when it was is not in the fact.
-                    Micros::ZERO => "over".to_string(),
-                    left => format!("{}, {} left", moment(*until), span(left)),
+                    Some((_, Micros::ZERO)) => "over".to_string(),
+                    Some((until, left)) => format!("{}, {} left", moment(until), span(left)),
                 };
                 let several = self.run.names().locks.len() > 1;
                 let of =
@@ -218,7 +220,8 @@ impl Teller<'_> {
         let open = self.open_at(IntervalKind::Belief, last);
         let open = open.filter(|i| i.lock == lock && i.ended != Some(last));
         open.map(|i| {
-            let paused = if world.paused_until(i.client).is_some() { ", paused," } else { "" };
+            let halt = world.halt(i.client);
+            let paused = halt.map_or_else(String::new, |(how, _)| format!(", {},", stopped(how)));
             let what = match self.token_at(i.grant, last) {
                 Some(token) => self.token(token),
                 None => self.lock(lock),

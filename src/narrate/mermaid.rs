@@ -9,7 +9,7 @@ use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
 use crate::judge::{Ask, BeliefEnd, Finding, IntervalKind, LockId, Testimony, TruthEnd};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId, Table, What, sort};
+use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, Table, What, sort};
 
 /// The run as a Mermaid sequence diagram: participants in lane order, requests as solid arrows,
 /// answers dashed, what was lost with a cross, everything else as notes.
@@ -185,7 +185,7 @@ impl<'r> Sketch<'r> {
         match &event.what {
             What::Deliver(msg) => self.arrow(*msg, false),
             What::Lose(msg) => self.arrow(*msg, true),
-            What::Pause(d) => self.pause(id, node, *d),
+            What::Halt(how, d) => self.pause(id, node, *how, *d),
             What::Resume => {
                 let still = self.teller.still_believes(id, node);
                 let still =
@@ -195,7 +195,11 @@ impl<'r> Sketch<'r> {
             What::Crash(_) => self.note(&[node], "Crashes"),
             What::Restart => self.note(&[node], "Starts again"),
             What::Cut(to) | What::Heal(to) => self.plain(id, &[node, *to]),
-            What::ClockStep(_) | What::ClockRate(_) | What::Limit => self.plain(id, &[node]),
+            What::PauseTask(..)
+            | What::ResumeTask(_)
+            | What::ClockStep(_)
+            | What::ClockRate(_)
+            | What::Limit => self.plain(id, &[node]),
             What::Set(_) => {
                 let last = self.teller.run.names().nodes.len().saturating_sub(1);
                 self.plain(id, &[ProcId(0), ProcId(last as u16)]);
@@ -212,14 +216,15 @@ impl<'r> Sketch<'r> {
         self.note(over, text.trim_end_matches('.'));
     }
 
-    fn pause(&mut self, id: EventId, node: ProcId, d: Micros) {
+    fn pause(&mut self, id: EventId, node: ProcId, halt: Halt, d: Micros) {
         let run = self.teller.run;
         let resumes = run.record.event(id).at.plus(d);
         let mut truths = self.teller.open_at(IntervalKind::Truth, id);
         let outlasts = truths.any(|i| i.client == node && !i.open && i.to < resumes);
         let thing = &self.thing;
         let how = if outlasts { format!(", longer than its {thing} lasts") } else { String::new() };
-        self.self_arrow(node, &format!("Paused for {}{how}", span(d)));
+        let stopped = capital(super::words::stopped(halt));
+        self.self_arrow(node, &format!("{stopped} for {}{how}", span(d)));
     }
 
     fn testimony(&mut self, id: EventId, node: ProcId, note: &Testimony) {
@@ -315,7 +320,7 @@ impl<'r> Sketch<'r> {
     /// What an answer was sent for: the note that its sender made just before.
     fn because(&self, msg: MsgId) -> Option<(EventId, &'r Testimony)> {
         let record = &self.teller.run.record;
-        let sent = record.event(record.message(msg).sent);
+        let sent = record.event(record.sending(msg));
         let cause = sent.causes.iter().next().filter(|_| self.teller.is_answer(msg))?;
         Some((cause, record.event(cause).note()?))
     }
@@ -328,7 +333,8 @@ impl<'r> Sketch<'r> {
         {
             return label;
         }
-        let asked = record.event(info.sent).note().and_then(|note| self.request(msg, note));
+        let asked =
+            record.event(record.sending(msg)).note().and_then(|note| self.request(msg, note));
         asked.unwrap_or_else(|| capital(info.body.name))
     }
 

@@ -1,13 +1,13 @@
 //! One sentence for each event: who does what, and what follows from it.
 
 use super::teller::Teller;
-use super::words::{capital, one_line, span};
+use super::words::{capital, moment, one_line, span};
 use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
     TruthEnd,
 };
 use crate::run::{Action, Run};
-use crate::sim::{CrashKind, EventId, Micros, MsgId, Outcome, ProcId, What};
+use crate::sim::{CrashKind, EventId, Halt, Micros, MsgId, Outcome, ProcId, What};
 
 /// An event as a sentence, with its consequence behind it; its own time is not in it.
 pub fn sentence(run: &Run, id: EventId) -> String {
@@ -33,6 +33,7 @@ impl Teller<'_> {
             Testimony::Grant { .. }
             | Testimony::Mint(..)
             | Testimony::Extend(..)
+            | Testimony::Expires(..)
             | Testimony::Refuse(..)
             | Testimony::Queue(..)
             | Testimony::Free(..) => self.by_service(id, &me, note),
@@ -76,6 +77,15 @@ impl Teller<'_> {
                 match term {
                     Some(t) => format!("{me} renews {whose} lease: {} from now.", span(*t)),
                     None => format!("{me} accepts {whose} renewal."),
+                }
+            }
+            Testimony::Expires(grant, at) => {
+                let whose = self.holder(*grant).map_or_else(|| "a".into(), |p| self.whose(p));
+                match at {
+                    Some(at) => {
+                        format!("By the clock of {me}, {whose} lease will end at {}.", moment(*at))
+                    }
+                    None => format!("While the clock of {me} stands still, {whose} lease lasts."),
                 }
             }
             Testimony::Refuse(lock, client, ask) => self.refuse(id, me, *lock, *client, *ask),
@@ -419,6 +429,10 @@ impl Teller<'_> {
         match what {
             What::Start => format!("{me} starts."),
             What::Send(msg, _) => self.sends(*msg),
+            What::Copy(msg, _) => {
+                let copy = self.message(*msg);
+                format!("{} sets out on a connection of its own.", copy.trim_end_matches(','))
+            }
             What::Deliver(msg) => self.arrives(*msg),
             What::Lose(msg) => format!("{} is lost.", self.message(*msg)),
             What::Hold(msg) => {
@@ -433,7 +447,24 @@ impl Teller<'_> {
             What::Handle(task) => format!("{me} runs its handler `{}`.", self.task(node, *task)),
             What::End(0) => format!("{me} ends its program."),
             What::End(task) => format!("{me} ends its task `{}`.", self.task(node, *task)),
-            What::Pause(d) => format!("{me} is paused for {}.", span(*d)),
+            What::Halt(how, d) => {
+                let d = span(*d);
+                match how {
+                    Halt::Pause => format!("{me} is paused for {d}."),
+                    Halt::Suspend => {
+                        format!("{me} is suspended for {d}. Its monotonic clock stands still.")
+                    }
+                    Halt::Freeze => format!("{me} is frozen for {d}. All its clocks stand still."),
+                }
+            }
+            What::Wake => format!("{me} is still stopped, but its clocks run again."),
+            What::PauseTask(task, d) => {
+                let task = self.task(node, *task);
+                format!("The task `{task}` of {me} is paused for {}; the others go on.", span(*d))
+            }
+            What::ResumeTask(task) => {
+                format!("The task `{}` of {me} goes on.", self.task(node, *task))
+            }
             What::Resume => format!("{me} goes on.{}", self.still_believes(id, node)),
             What::Crash(how) => self.crash(id, node, *how),
             What::Restart => format!("{me} starts again."),
@@ -441,7 +472,8 @@ impl Teller<'_> {
             What::Heal(to) => format!("The way from {me} to {} is whole again.", self.label(*to)),
             What::ClockStep(us) => {
                 let way = if *us < 0 { "back" } else { "forward" };
-                format!("The clock of {me} jumps {way} by {}.", span(Micros(us.unsigned_abs())))
+                let by = span(Micros(us.unsigned_abs()));
+                format!("The wall clock of {me} jumps {way} by {by}.")
             }
             What::ClockRate(rate) => format!("The clocks of {me} run at {rate} of true speed."),
             What::Set(index) => self.set(*index),
@@ -486,7 +518,7 @@ impl Teller<'_> {
 
     fn arrives(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose(info.from), self.label(info.to), info.body.name);
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), info.body.name);
         let token = self.message_token(msg);
         if self.is_answer(msg) {
             return format!("{from} answer reaches {to}: {name}{token}.");
@@ -494,10 +526,17 @@ impl Teller<'_> {
         format!("{from} {name}{token} reaches {to}.")
     }
 
+    /// `Client A’s`, or `a copy of Client A’s`.
+    fn whose_copy(&self, msg: MsgId) -> String {
+        let info = self.run.record.message(msg);
+        let copy = if info.copy_of.is_some() { "a copy of " } else { "" };
+        format!("{copy}{}", self.whose(info.from))
+    }
+
     /// A message as the subject of a sentence.
     fn message(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose(info.from), self.label(info.to), info.body.name);
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), info.body.name);
         let token = self.message_token(msg);
         if self.is_answer(msg) {
             return format!("{from} answer to {to}, {name}{token},");
@@ -507,7 +546,7 @@ impl Teller<'_> {
 
     /// Whether a message answers another: its sender says nothing more of it.
     pub fn is_answer(&self, msg: MsgId) -> bool {
-        let sent = self.run.record.event(self.run.record.message(msg).sent);
+        let sent = self.run.record.event(self.run.record.sending(msg));
         matches!(sent.what, What::Send(_, None))
     }
 

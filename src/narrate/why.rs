@@ -120,13 +120,13 @@ pub fn waits(run: &Run, world: &World<Locks>, node: ProcId) -> Option<Missing> {
         let because = teller.previous(node, last, |w| matches!(w, What::Crash(_)));
         return Some(Missing { words, because, decides });
     }
-    if let Some(until) = world.paused_until(node) {
+    if let Some((_, until)) = world.halt(node) {
         let decides = teller.next(node, last, |w| *w == What::Resume);
         let at = moment(until);
         let words = format!(
             "{me} stands still until {at}. Until then it executes nothing, whatever reaches it."
         );
-        let because = teller.previous(node, last, |w| matches!(w, What::Pause(_)));
+        let because = teller.previous(node, last, |w| matches!(w, What::Halt(..)));
         return Some(Missing { words, because, decides });
     }
     let tasks = run.names().tasks.get(usize::from(node.0)).map_or(0, Vec::len);
@@ -278,10 +278,10 @@ impl Teller<'_> {
             }
         }
         let stopped = world
-            .paused_until(waiting.on)
-            .map(|until| format!(" {peer} stands still until {}.", moment(until)));
+            .halt(waiting.on)
+            .map(|(_, until)| format!(" {peer} stands still until {}.", moment(until)));
         if let (None, Some(stopped)) = (answered, &stopped) {
-            let because = self.previous(waiting.on, last, |w| matches!(w, What::Pause(_)));
+            let because = self.previous(waiting.on, last, |w| matches!(w, What::Halt(..)));
             let decides = self.next(waiting.on, last, |w| *w == What::Resume);
             let words = format!("{what} lies unread.{stopped}");
             return Some(Missing { words, because, decides });
@@ -307,7 +307,7 @@ impl Teller<'_> {
         let me = self.label(node);
         let facts = world.facts(service);
         let ends = facts.iter().filter_map(|fact| match fact {
-            Fact::Ring { lock: of, until, .. } if *of == lock => Some(*until),
+            Fact::Ring { lock: of, until, .. } if *of == lock => *until,
             _ => None,
         });
         let mut holders = self.must_end(lock, node, last, ends.max().map(|at| (service, at)))?;
@@ -412,11 +412,13 @@ impl Teller<'_> {
                 "{believes} It has no deadline of its own: only a refusal or a notice ends it."
             );
         };
-        let counted = self.counted_from(belief, deadline, last);
-        let own = if deadline > world.now() {
-            format!("Its own deadline is {}{counted}.", moment(deadline))
-        } else {
-            "Its own deadline has passed.".into()
+        let own = match deadline {
+            None => "Its own deadline does not come while its clock stands still.".into(),
+            Some(deadline) if deadline > world.now() => {
+                let counted = self.counted_from(belief, deadline, last);
+                format!("Its own deadline is {}{counted}.", moment(deadline))
+            }
+            Some(_) => "Its own deadline has passed.".into(),
         };
         let programs = self.run.names().programs.get(usize::from(belief.client.0));
         let mut lines = programs.into_iter().flatten().flatten();

@@ -1,6 +1,6 @@
 //! Numbers and lists as people read them.
 
-use crate::sim::Micros;
+use crate::sim::{Halt, Micros};
 
 /// A moment: `12.40 s`, or `12.345 s` where two decimals would hide a difference.
 ///
@@ -42,6 +42,15 @@ fn decimal(n: u64, unit: u64) -> String {
         return whole.to_string();
     }
     format!("{whole}.{thousandths:03}").trim_end_matches('0').to_string()
+}
+
+/// What a process is while it is stopped so: `paused`.
+pub fn stopped(how: Halt) -> &'static str {
+    match how {
+        Halt::Pause => "paused",
+        Halt::Suspend => "suspended",
+        Halt::Freeze => "frozen",
+    }
 }
 
 /// `A`, `A and B`, `A, B and C`.

@@ -4,8 +4,8 @@ use super::state::State;
 use super::strings;
 use crate::judge::Testimony;
 use crate::narrate;
-use crate::run::{Action as Deed, Edit, NodeKind, Ways, When, kind};
-use crate::sim::{Micros, ProcId, What};
+use crate::run::{Action as Deed, Edit, NodeKind, Ways, When, Whom, kind};
+use crate::sim::{CrashKind, Halt, Micros, ProcId, What};
 
 /// The words of a program that a pause can wait for here.
 pub const OCCASIONS: [&str; 4] = ["write", "read", "acquire", "release"];
@@ -64,7 +64,7 @@ impl State {
         let (mut number, mut paused, mut resumed) = (0, None, None);
         for (index, event) in events.filter(|(_, e)| e.node == client) {
             match &event.what {
-                What::Pause(_) => paused = paused.or(Some(index)),
+                What::Halt(..) => paused = paused.or(Some(index)),
                 What::Resume => resumed = paused.take().map(|since| (since, event.at)),
                 _ => {}
             }
@@ -86,7 +86,8 @@ impl State {
     pub fn next_message(&self, from: ProcId, to: ProcId) -> Option<u32> {
         let messages = self.show.run.record.messages.iter();
         let mut later = messages
-            .filter(|m| (m.from, m.to) == (from, to) && m.sent.0 as usize >= self.happened());
+            .filter(|m| (m.from, m.to) == (from, to) && m.copy_of.is_none())
+            .filter(|m| m.sent.0 as usize >= self.happened());
         later.next().map(|m| m.number)
     }
 
@@ -103,11 +104,14 @@ impl State {
         };
         let number = |from, to| self.next_message(from, to).unwrap_or(1);
         let action = match fault {
-            Fault::Pause(node, span) => Deed::Pause(id(*node), When::At(now), *span),
+            Fault::Pause(node, span) => {
+                Deed::Halt(Whom::Process(Halt::Pause, id(*node)), When::At(now), *span)
+            }
             Fault::PauseBefore(node, word, span) => {
                 let number = self.next_time(*node, word).unwrap_or(1);
                 let when = When::Before((*word).into(), number);
-                return (Edit { action: Deed::Pause(id(*node), when, *span) }, None);
+                let whom = Whom::Process(Halt::Pause, id(*node));
+                return (Edit { action: Deed::Halt(whom, when, *span) }, None);
             }
             Fault::Lose(from, to) => {
                 return (Edit { action: Deed::Drop(id(*from), id(*to), number(*from, *to)) }, None);
@@ -116,7 +120,7 @@ impl State {
                 let action = Deed::Delay(id(*from), id(*to), number(*from, *to), *span);
                 return (Edit { action }, None);
             }
-            Fault::Crash(node) => Deed::Crash(id(*node), now),
+            Fault::Crash(node) => Deed::Crash(id(*node), CrashKind::Kill, now),
             Fault::Restart(node) => Deed::Restart(id(*node), now),
             Fault::Cut(a, b, span) => Deed::Cut(ways(*a, *b), now, Some(*span)),
             Fault::CutOneWay(a, b, span) => {

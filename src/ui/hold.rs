@@ -7,7 +7,7 @@ use super::state::{Action, Snapshot, State};
 use super::strings;
 use crate::diagram::{Frozen, Point};
 use crate::narrate;
-use crate::run::{Action as Deed, Span};
+use crate::run::{Action as Deed, Span, Whom};
 use crate::sim::{EventId, Micros, ProcId, What};
 
 /// The shortest and the longest length, and the latest moment.
@@ -63,7 +63,7 @@ impl Hold {
 impl Show {
     /// When the pause of an edit begins in this run, whose it is, and how long it is.
     fn pause(&self, edit: usize) -> Option<(EventId, Micros, ProcId, Micros)> {
-        let Deed::Pause(_, _, span) = &self.run.compiled.edits.get(edit)?.action else {
+        let Deed::Halt(_, _, span) = &self.run.compiled.edits.get(edit)?.action else {
             return None;
         };
         let id = (*self.run.edit_events.get(edit)?)?;
@@ -311,8 +311,17 @@ impl State {
         let label =
             |id: &String| names.find(id).map_or(id.clone(), |p| names.node(p).label.clone());
         let thing = match &edit.action {
-            Deed::Pause(node, ..) => strings::a_pause_of(&label(node)),
-            Deed::Crash(node, _) => strings::a_crash_of(&label(node)),
+            Deed::Halt(whom, ..) => {
+                let node = names.find(whom.node());
+                let label = node.map_or(whom.node(), |p| &names.node(p).label);
+                match whom {
+                    Whom::Process(how, _) => strings::a_stop_of(*how, label),
+                    Whom::Task(_, task) => strings::a_pause_of(&format!("{task}, {label}")),
+                }
+            }
+            Deed::Crash(node, ..) => strings::a_crash_of(&label(node)),
+            Deed::Clock(node, ..) | Deed::Rate(node, ..) => strings::a_clock_of(&label(node)),
+            Deed::Duplicate(from, to, n, _) => strings::a_copy_of(&label(from), &label(to), *n),
             Deed::Restart(node, _) => strings::a_restart_of(&label(node)),
             Deed::Cut(..) => strings::A_CUT.into(),
             Deed::Heal(..) => strings::A_HEALING.into(),

@@ -5,7 +5,7 @@ use super::learn::{Seen, Standing};
 use crate::lesson::{Class, Level};
 use crate::narrate;
 use crate::run::Span;
-use crate::sim::Micros;
+use crate::sim::{Halt, Micros};
 use crate::systems::Basis;
 
 /// The product.
@@ -335,6 +335,22 @@ pub const A_HEALING: &str = "the healing";
 
 pub fn a_pause_of(who: &str) -> String {
     format!("the pause of {who}")
+}
+
+pub fn a_stop_of(how: Halt, who: &str) -> String {
+    match how {
+        Halt::Pause => a_pause_of(who),
+        Halt::Suspend => format!("the sleep of {who}"),
+        Halt::Freeze => format!("the freeze of {who}"),
+    }
+}
+
+pub fn a_clock_of(who: &str) -> String {
+    format!("the change of {who}’s clock")
+}
+
+pub fn a_copy_of(from: &str, to: &str, number: u32) -> String {
+    format!("the copy of message {number} from {from} to {to}")
 }
 
 pub fn a_crash_of(who: &str) -> String {

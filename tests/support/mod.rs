@@ -205,6 +205,7 @@ pub fn busy(draws: &mut Draws) -> Case {
         ("renew.failure", &["carry-on", "carry-on", "stop", "stop-and-undo"]),
         ("renew.rule", &["correct", "careless"]),
         ("release.rule", &["correct", "careless", "get-then-del"]),
+        ("lease.clock", &["mono", "wall", "boot"]),
         ("resume.order", &["program-first", "timers-first"]),
         ("link.jitter", &["0s", "30ms"]),
         ("request.timeout", &["300ms", "2s"]),
@@ -248,7 +249,7 @@ pub fn random_edit(draws: &mut Draws) -> String {
     while b == a {
         b = node(draws);
     }
-    match draws.up_to(13) {
+    match draws.up_to(23) {
         0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
         2 => format!("pause client-a before write#{n} for {span}ms"),
         3 => format!("at {at}ms cut {a} {b} for {span}ms"),
@@ -260,7 +261,19 @@ pub fn random_edit(draws: &mut Draws) -> String {
         9 => format!("delay {a}>{b}#{n} by {span}ms"),
         10 => format!("at {at}ms send {} {n}", draws.pick(&["resource", "ledger"])),
         11 => format!("send resource {n}"),
-        12 => format!("at {at}ms set gateway.bypass {}", draws.pick(&["none", "client-a"])),
+        12 => format!("at {at}ms suspend {a} for {span}ms"),
+        13 => format!("at {at}ms freeze {a} for {span}ms"),
+        14 => format!("freeze client-b before read#{n} for {span}ms"),
+        15 => {
+            format!("at {at}ms pause client-a.{} for {span}ms", draws.pick(&["main", "heartbeat"]))
+        }
+        16 => format!("pause client-a.heartbeat before renew#{n} for {span}ms"),
+        17 => format!("at {at}ms clock {a} {}{span}ms", draws.pick(&["+", "-"])),
+        18 => format!("at {at}ms rate {a} {}", draws.pick(&["4/5", "3/2", "1/7", "3"])),
+        19 => format!("at {at}ms {} {a}", draws.pick(&["kill", "power-off", "shut-down"])),
+        20 => format!("duplicate {a}>{b}#{n}"),
+        21 => format!("duplicate {a}>{b}#{n} by {span}ms"),
+        22 => format!("at {at}ms set gateway.bypass {}", draws.pick(&["none", "client-a"])),
         _ => format!("at {at}ms set resource.check {}", draws.pick(CHECKS)),
     }
 }

@@ -117,12 +117,18 @@ impl Bench {
                 }
             }
             What::Note(note) => self.note(id, at, event.node, note, None),
+            What::Copy(copy, of) => {
+                if let Some(op) = self.attempts.get(of).copied() {
+                    self.sections.copied(op.section);
+                    self.attempts.insert(*copy, op);
+                }
+            }
             What::Lose(msg) => {
                 if let Some(op) = self.attempts.get(msg) {
                     self.forgotten(id, op.section, *msg);
                 }
             }
-            What::Pause(_) => {
+            What::Halt(..) => {
                 self.paused.entry(event.node).or_insert(at);
             }
             What::Resume => self.resumed(event.node, at),
@@ -158,11 +164,10 @@ impl Bench {
                 }
             }
             Testimony::Mint(grant, token) => self.mint(id, *grant, *token),
-            Testimony::Extend(grant, term, expires) => {
+            Testimony::Extend(grant, term, expires) => self.extend(at, *grant, *term, *expires),
+            Testimony::Expires(grant, expires) => {
                 if let Some(state) = self.grants.get_mut(*grant) {
-                    let key = (state.lock, state.client);
-                    let gone = self.released.get(&key).copied().unwrap_or(false);
-                    state.extend(term.map(|t| at.plus(t)), *expires, !gone);
+                    state.expires = *expires;
                 }
             }
             Testimony::Refuse(lock, client, ask) => {
@@ -231,6 +236,14 @@ impl Bench {
         self.out.verdict.grants += 1;
         self.grant_moments.push((at, whose.0));
         self.released.insert((whose.0, whose.1), false);
+    }
+
+    fn extend(&mut self, at: Micros, grant: Grant, term: Option<Micros>, expires: Option<Micros>) {
+        if let Some(state) = self.grants.get_mut(grant) {
+            let key = (state.lock, state.client);
+            let gone = self.released.get(&key).copied().unwrap_or(false);
+            state.extend(term.map(|t| at.plus(t)), expires, !gone);
+        }
     }
 
     fn mint(&mut self, id: EventId, grant: Grant, token: Token) {

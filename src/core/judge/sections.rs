@@ -100,6 +100,11 @@ impl Sections {
         self.done -= i64::from(was_done);
     }
 
+    /// A copy of a write that was just sent is on its way too.
+    pub fn copied(&mut self, section: Section) {
+        self.state(section).in_flight += 1;
+    }
+
     /// A copy of a write was accepted, refused or lost.
     pub fn landed(&mut self, section: Section) {
         let state = self.state(section);

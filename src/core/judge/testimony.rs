@@ -204,6 +204,9 @@ pub enum Testimony {
     /// A service accepts a renewal: the promise now lasts that long from here; and when the service's
     /// clock, as it runs now, will have come so far.
     Extend(Grant, Option<Micros>, Option<Micros>),
+    /// A service's clock has changed: when that truth will now end, by the clock as it runs; at no
+    /// moment while it stands still.
+    Expires(Grant, Option<Micros>),
     /// A service says no.
     Refuse(LockId, ProcId, Ask),
     /// A service puts a client in its queue.

@@ -76,6 +76,12 @@ impl Names {
         self.nodes.iter().position(|n| n.id == id).map(|i| ProcId(i as u16))
     }
 
+    /// The index of a node's task by its name in edits: `main`, `heartbeat`, `on-lost`.
+    pub fn task(&self, node: &str, task: &str) -> Option<usize> {
+        let tasks = self.tasks.get(usize::from(self.find(node)?.0))?;
+        tasks.iter().position(|t| t.replace(' ', "-") == task)
+    }
+
     /// The name of a lock.
     pub fn lock(&self, lock: LockId) -> &str {
         self.locks.get(usize::from(lock.0)).map_or("?", String::as_str)

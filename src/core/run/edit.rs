@@ -2,20 +2,49 @@
 
 use std::fmt;
 
-use crate::sim::{LineError, Micros, Scanner, list, meant};
+use crate::sim::{CrashKind, Halt, LineError, Micros, Ratio, Scanner, list, meant};
 
 /// How many edits a run may have.
 pub const MOST_EDITS: usize = 200;
 
+/// The farthest that a clock is stepped: a year, in microseconds.
+const MOST_STEP: i64 = 366 * 24 * 60 * 60 * 1_000_000;
+
 /// What is wrong with an edit.
 pub type EditError = LineError;
+
+/// What is stopped, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Whom {
+    /// A whole process.
+    Process(Halt, String),
+    /// One task of a process; the others go on.
+    Task(String, String),
+}
+
+impl Whom {
+    /// Whose process it is.
+    pub fn node(&self) -> &str {
+        match self {
+            Whom::Process(_, node) | Whom::Task(node, _) => node,
+        }
+    }
+
+    /// The task that executes what an edit waits for, by its name in edits.
+    pub fn task(&self) -> &str {
+        match self {
+            Whom::Process(..) => "main",
+            Whom::Task(_, task) => task,
+        }
+    }
+}
 
 /// When an action happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum When {
     /// At a moment.
     At(Micros),
-    /// Before the n-th execution of a word by the client's main task.
+    /// Before the n-th execution of a word by the client's main task, or by the task that is stopped.
     Before(String, u32),
 }
 
@@ -29,20 +58,27 @@ pub struct Edit {
 /// What an edit does. Nodes are named, so that an edit means the same in any run that has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// A process stops for that long.
-    Pause(String, When, Micros),
+    /// A process, or one task of it, stops for that long.
+    Halt(Whom, When, Micros),
     /// These ways are cut, for that long or until healed.
     Cut(Ways, Micros, Option<Micros>),
     /// These ways are whole again.
     Heal(Ways, Micros),
     /// A process dies.
-    Crash(String, Micros),
+    Crash(String, CrashKind, Micros),
     /// A dead process starts again.
     Restart(String, Micros),
     /// A message and what is behind it on its stream is lost.
     Drop(String, String, u32),
     /// A message and what is behind it on its stream is held.
     Delay(String, String, u32, Micros),
+    /// A copy of a message arrives too, on a fresh connection: that much after the message itself,
+    /// or one latency.
+    Duplicate(String, String, u32, Option<Micros>),
+    /// The wall clock of a process is stepped by that many microseconds.
+    Clock(String, i64, Micros),
+    /// All clocks of a process run at that rate.
+    Rate(String, Ratio, Micros),
     /// A setting, from the start or from a moment on.
     Set(String, String, Option<Micros>),
     /// A token that somebody sends to a resource by hand, at the start or at a moment.
@@ -67,17 +103,20 @@ impl Edit {
         let moment = |at: &Micros| (Span::Moment, *at);
         let length = |span: &Micros| (Span::Length, *span);
         match &self.action {
-            Action::Pause(_, When::At(at), span) | Action::Cut(_, at, Some(span)) => {
+            Action::Halt(_, When::At(at), span) | Action::Cut(_, at, Some(span)) => {
                 vec![moment(at), length(span)]
             }
-            Action::Pause(_, When::Before(..), span) | Action::Delay(_, _, _, span) => {
-                vec![length(span)]
-            }
+            Action::Halt(_, When::Before(..), span)
+            | Action::Delay(_, _, _, span)
+            | Action::Duplicate(_, _, _, Some(span)) => vec![length(span)],
+            // How far a clock is stepped has a sign and is no span.
             Action::Cut(_, at, None)
             | Action::Heal(_, at)
-            | Action::Crash(_, at)
+            | Action::Crash(_, _, at)
+            | Action::Clock(_, _, at)
+            | Action::Rate(_, _, at)
             | Action::Restart(_, at) => vec![moment(at)],
-            Action::Drop(..) => Vec::new(),
+            Action::Drop(..) | Action::Duplicate(_, _, _, None) => Vec::new(),
             Action::Set(_, value, at) => {
                 let value = Micros::parse(value).map(|v| (Span::Value, v));
                 at.iter().map(moment).chain(value).collect()
@@ -92,19 +131,22 @@ impl Edit {
     pub fn with(&self, which: Span, time: Micros) -> Edit {
         let mut edit = self.clone();
         match (&mut edit.action, which) {
-            (Action::Pause(_, when, _), Span::Moment) => *when = When::At(time),
+            (Action::Halt(_, when, _), Span::Moment) => *when = When::At(time),
             (
                 Action::Cut(_, at, _)
                 | Action::Heal(_, at)
-                | Action::Crash(_, at)
+                | Action::Crash(_, _, at)
+                | Action::Clock(_, _, at)
+                | Action::Rate(_, _, at)
                 | Action::Restart(_, at)
                 | Action::Set(_, _, Some(at))
                 | Action::Send(_, _, Some(at)),
                 Span::Moment,
             ) => *at = time,
             (
-                Action::Pause(_, _, span)
+                Action::Halt(_, _, span)
                 | Action::Cut(_, _, Some(span))
+                | Action::Duplicate(_, _, _, Some(span))
                 | Action::Delay(_, _, _, span),
                 Span::Length,
             ) => *span = time,
@@ -140,8 +182,25 @@ impl Ways {
     }
 }
 
-const ACTIONS: &str = "`at`, `pause`, `set`, `send`, `drop` or `delay`";
-const TIMED: &str = "`pause`, `cut`, `heal`, `crash`, `restart`, `set` or `send`";
+const ACTIONS: &str = "`at`, `pause`, `suspend`, `freeze`, `set`, `send`, `drop`, `delay` or \
+                       `duplicate`";
+const TIMED: &str = "`pause`, `suspend`, `freeze`, `cut`, `heal`, `kill`, `power-off`, `shut-down`, \
+                     `restart`, `clock`, `rate`, `set` or `send`";
+
+/// The words of the stops.
+fn halt(word: &str) -> Option<Halt> {
+    Halt::ALL.into_iter().find(|halt| halt.word() == word)
+}
+
+/// The words of the ways to die; `crash` is the same as `kill`.
+fn death(word: &str) -> Option<CrashKind> {
+    match word {
+        "kill" | "crash" => Some(CrashKind::Kill),
+        "power-off" => Some(CrashKind::Power),
+        "shut-down" => Some(CrashKind::Clean),
+        _ => None,
+    }
+}
 
 /// Reads one edit; `nodes` are the ids that exist.
 ///
@@ -168,9 +227,8 @@ impl Reader<'_, '_> {
                 let at = self.s.duration()?;
                 self.timed(at)
             }
-            "pause" => {
-                self.s.demand("pause")?;
-                let node = self.node()?;
+            "pause" | "suspend" | "freeze" => {
+                let whom = self.whom()?;
                 let when = if self.s.accept("before") {
                     let word = self.s.take("a word of the program such as `write`")?.text.into();
                     self.s.demand("#")?;
@@ -181,7 +239,7 @@ impl Reader<'_, '_> {
                     return Err(self.s.expected("`before` or `at`"));
                 };
                 self.s.demand("for")?;
-                Ok(Action::Pause(node, when, self.s.duration()?))
+                Ok(Action::Halt(whom, when, self.s.duration()?))
             }
             "set" => self.set(None),
             "send" => self.send(None),
@@ -196,6 +254,15 @@ impl Reader<'_, '_> {
                 self.s.demand("by")?;
                 Ok(Action::Delay(from, to, n, self.s.duration()?))
             }
+            "duplicate" => {
+                self.s.demand("duplicate")?;
+                let (from, to, n) = self.message()?;
+                let later = if self.s.accept("by") { Some(self.s.duration()?) } else { None };
+                Ok(Action::Duplicate(from, to, n, later))
+            }
+            word if TIMED.contains(&format!("`{word}`")) => {
+                Err(self.s.expected(&format!("a moment before it, such as `at 3s {word} …`")))
+            }
             _ => Err(self.s.expected(ACTIONS)),
         }
     }
@@ -208,25 +275,86 @@ impl Reader<'_, '_> {
         if word == "send" {
             return self.send(Some(at));
         }
-        if !["pause", "cut", "heal", "crash", "restart"].contains(&word) {
+        if halt(word).is_some() {
+            let whom = self.whom()?;
+            self.s.demand("for")?;
+            return Ok(Action::Halt(whom, When::At(at), self.s.duration()?));
+        }
+        if !["cut", "heal", "restart", "clock", "rate"].contains(&word) && death(word).is_none() {
             return Err(self.s.expected(TIMED));
         }
         self.s.take(TIMED)?;
+        if let Some(how) = death(word) {
+            return Ok(Action::Crash(self.node()?, how, at));
+        }
         match word {
-            "pause" => {
-                let node = self.node()?;
-                self.s.demand("for")?;
-                Ok(Action::Pause(node, When::At(at), self.s.duration()?))
-            }
             "cut" => {
                 let ways = self.ways()?;
                 let span = if self.s.accept("for") { Some(self.s.duration()?) } else { None };
                 Ok(Action::Cut(ways, at, span))
             }
             "heal" => Ok(Action::Heal(self.ways()?, at)),
-            "crash" => Ok(Action::Crash(self.node()?, at)),
+            "clock" => {
+                let node = self.node()?;
+                Ok(Action::Clock(node, self.step()?, at))
+            }
+            "rate" => {
+                let node = self.node()?;
+                Ok(Action::Rate(node, self.rate()?, at))
+            }
             _ => Ok(Action::Restart(self.node()?, at)),
         }
+    }
+
+    /// A stop's word, and whom it stops: `pause client-a`, `pause client-a.heartbeat`.
+    fn whom(&mut self) -> Result<Whom, EditError> {
+        let word = self.s.take("a stop")?;
+        let how = halt(word.text).unwrap_or(Halt::Pause);
+        let whole = |text: &str| self.nodes.contains(&text);
+        let token = self.s.peek();
+        match token.and_then(|t| t.text.split_once('.')) {
+            Some((node, task)) if whole(node) && how == Halt::Pause => {
+                self.s.take("a task")?;
+                Ok(Whom::Task(node.into(), task.into()))
+            }
+            Some((node, _)) if whole(node) => {
+                let what = format!("`{node}`: only `pause` can stop one task of a process");
+                Err(self.s.expected(&what))
+            }
+            _ => Ok(Whom::Process(how, self.node()?)),
+        }
+    }
+
+    /// How far a clock is stepped: `+8s`, `-500ms`.
+    fn step(&mut self) -> Result<i64, EditError> {
+        let forward = self.s.accept("+");
+        if !forward && !self.s.accept("-") {
+            return Err(self.s.expected("how far and which way, such as `+8s` or `-8s`"));
+        }
+        let token = self.s.peek();
+        let span = i64::try_from(self.s.duration()?.0).unwrap_or(i64::MAX);
+        match token {
+            Some(token) if span > MOST_STEP => {
+                let message = format!("found `{}`, expected at most a year", token.text);
+                Err(self.s.wrong(token, message))
+            }
+            _ => Ok(if forward { span } else { -span }),
+        }
+    }
+
+    /// How fast clocks run: `4/5`, `2`.
+    fn rate(&mut self) -> Result<Ratio, EditError> {
+        let wanted = "a fraction from `1/1000` to `1000` such as `4/5`; a clock that stands still is \
+                      `freeze`";
+        let token = self.s.peek().ok_or_else(|| self.s.expected(wanted))?;
+        let num = self.s.number(wanted)?;
+        let den = if self.s.accept("/") { self.s.number(wanted)? } else { 1 };
+        let near = |a: u32, b: u32| u64::from(a) <= 1_000 * u64::from(b);
+        if num == 0 || den == 0 || !near(num, den) || !near(den, num) {
+            let message = format!("found `{num}/{den}`, expected {wanted}");
+            return Err(self.s.wrong(token, message));
+        }
+        Ok(Ratio { num, den })
     }
 
     fn set(&mut self, at: Option<Micros>) -> Result<Action, EditError> {
@@ -315,21 +443,48 @@ impl fmt::Display for Ways {
     }
 }
 
+impl fmt::Display for Whom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whom::Process(how, node) => write!(f, "{} {node}", how.word()),
+            Whom::Task(node, task) => write!(f, "pause {node}.{task}"),
+        }
+    }
+}
+
+/// The word for a death.
+fn death_word(how: CrashKind) -> &'static str {
+    match how {
+        CrashKind::Kill => "kill",
+        CrashKind::Power => "power-off",
+        CrashKind::Clean => "shut-down",
+    }
+}
+
 /// The one form that [`parse_edit`] reads back to the same edit.
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.action {
-            Action::Pause(node, When::At(at), span) => write!(f, "at {at} pause {node} for {span}"),
-            Action::Pause(node, When::Before(word, n), span) => {
-                write!(f, "pause {node} before {word}#{n} for {span}")
+            Action::Halt(whom, When::At(at), span) => write!(f, "at {at} {whom} for {span}"),
+            Action::Halt(whom, When::Before(word, n), span) => {
+                write!(f, "{whom} before {word}#{n} for {span}")
             }
             Action::Cut(ways, at, None) => write!(f, "at {at} cut {ways}"),
             Action::Cut(ways, at, Some(span)) => write!(f, "at {at} cut {ways} for {span}"),
             Action::Heal(ways, at) => write!(f, "at {at} heal {ways}"),
-            Action::Crash(node, at) => write!(f, "at {at} crash {node}"),
+            Action::Crash(node, how, at) => write!(f, "at {at} {} {node}", death_word(*how)),
+            Action::Clock(node, by, at) => {
+                let sign = if *by < 0 { '-' } else { '+' };
+                write!(f, "at {at} clock {node} {sign}{}", Micros(by.unsigned_abs()))
+            }
+            Action::Rate(node, rate, at) => write!(f, "at {at} rate {node} {rate}"),
             Action::Restart(node, at) => write!(f, "at {at} restart {node}"),
             Action::Drop(from, to, n) => write!(f, "drop {from}>{to}#{n}"),
             Action::Delay(from, to, n, span) => write!(f, "delay {from}>{to}#{n} by {span}"),
+            Action::Duplicate(from, to, n, None) => write!(f, "duplicate {from}>{to}#{n}"),
+            Action::Duplicate(from, to, n, Some(later)) => {
+                write!(f, "duplicate {from}>{to}#{n} by {later}")
+            }
             Action::Set(key, value, None) => write!(f, "set {key} {value}"),
             Action::Set(key, value, Some(at)) => write!(f, "at {at} set {key} {value}"),
             Action::Send(node, token, None) => write!(f, "send {node} {token}"),

@@ -16,6 +16,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("write", "A client sends a write."),
     ("claim", "A client sends a claim: the resource is to know its token before anything else."),
     ("send", "A process answers."),
+    (
+        "copy",
+        "A copy of a message leaves on a connection of its own; its sender knows nothing of it.",
+    ),
     ("deliver", "A message arrives."),
     ("lose", "A message is lost."),
     ("hold", "A cut holds a message until the link heals."),
@@ -26,6 +30,11 @@ pub const KINDS: &[(&str, &str)] = &[
     ("grant", "The service grants a lock: a truth and a promise begin."),
     ("mint", "A grant gets its token."),
     ("extend", "The service accepts a renewal."),
+    (
+        "shift",
+        "The service's clock changed: a truth will now end at another moment, or, while that clock \
+         stands still, at none.",
+    ),
     ("refuse", "The service says no."),
     ("queue", "The service puts a client in its queue."),
     ("expire", "A truth ends by time."),
@@ -57,7 +66,12 @@ pub const KINDS: &[(&str, &str)] = &[
     ("handle", "A notice starts a handler."),
     ("end", "A task ends."),
     ("pause", "A process stops; its clocks run on."),
-    ("resume", "A paused process goes on."),
+    ("suspend", "A process's host sleeps: its monotonic clock stands still."),
+    ("freeze", "A process's machine stops: all its clocks stand still."),
+    ("resume", "A stopped process goes on."),
+    ("wake", "Clocks that stood still run again, while their process is still stopped otherwise."),
+    ("pause-task", "One task of a process stops; the others go on."),
+    ("resume-task", "A task that was paused goes on."),
     ("crash", "A process dies."),
     ("restart", "A dead process starts again."),
     ("cut", "A way between two nodes is cut."),
@@ -76,6 +90,7 @@ pub fn kind(event: &Event<Testimony>) -> &'static str {
         What::Start => "start",
         What::Send(..) | What::Note(_) => "send",
         What::Deliver(_) => "deliver",
+        What::Copy(..) => "copy",
         What::Lose(_) => "lose",
         What::Hold(_) => "hold",
         What::Reset(_) => "reset",
@@ -83,8 +98,11 @@ pub fn kind(event: &Event<Testimony>) -> &'static str {
         What::Sleep(_) => "sleep",
         What::Handle(_) => "handle",
         What::End(_) => "end",
-        What::Pause(_) => "pause",
+        What::Halt(how, _) => how.word(),
         What::Resume => "resume",
+        What::Wake => "wake",
+        What::PauseTask(..) => "pause-task",
+        What::ResumeTask(_) => "resume-task",
         What::Crash(_) => "crash",
         What::Restart => "restart",
         What::Cut(_) => "cut",
@@ -101,6 +119,7 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Grant { .. } => "grant",
         Testimony::Mint(..) => "mint",
         Testimony::Extend(..) => "extend",
+        Testimony::Expires(..) => "shift",
         Testimony::Refuse(..) => "refuse",
         Testimony::Queue(..) => "queue",
         Testimony::Free(_, why) => match why {
@@ -146,9 +165,10 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
     match event.note()? {
         Testimony::Grant { client, .. } => Some(*client),
         Testimony::Refuse(_, client, _) | Testimony::Queue(_, client) => Some(*client),
-        Testimony::Mint(grant, _) | Testimony::Extend(grant, ..) | Testimony::Free(grant, _) => {
-            grantee(record, *grant)
-        }
+        Testimony::Mint(grant, _)
+        | Testimony::Extend(grant, ..)
+        | Testimony::Expires(grant, _)
+        | Testimony::Free(grant, _) => grantee(record, *grant),
         note => at_resource(note).map(|op| op.section.client),
     }
 }
@@ -189,6 +209,7 @@ pub fn grant(id: EventId, event: &Event<Testimony>) -> Option<Grant> {
         Testimony::Grant { .. } => Some(Grant(id)),
         Testimony::Mint(grant, _)
         | Testimony::Extend(grant, ..)
+        | Testimony::Expires(grant, _)
         | Testimony::Free(grant, _)
         | Testimony::Believe(_, grant, _) => Some(*grant),
         note => operation(note)?.grant,
@@ -205,6 +226,7 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         Testimony::Mint(_, token) => Some(*token),
         Testimony::Free(grant, _)
         | Testimony::Extend(grant, ..)
+        | Testimony::Expires(grant, _)
         | Testimony::Believe(_, grant, _) => token_of(record, *grant),
         Testimony::Hand(_, token, _) => Some(*token),
         note => at_resource(note)?.token,
@@ -282,11 +304,12 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             Testimony::Answer(..)
             | Testimony::Begin(_)
             | Testimony::Close(..)
+            | Testimony::Expires(..)
             | Testimony::Told(..),
         ) => Weight::Detail,
         Some(_) => Weight::Step,
         None => match event.what {
-            What::Crash(_) | What::Pause(_) | What::Resume => Weight::Decision,
+            What::Crash(_) | What::Halt(..) | What::Resume => Weight::Decision,
             What::Deliver(_) | What::Outside(_) | What::Send(..) | What::Start | What::End(_) => {
                 Weight::Detail
             }

@@ -11,7 +11,7 @@ mod short;
 pub mod why;
 
 pub use address::{Names, Node, NodeKind};
-pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, parse_edit};
+pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, Whom, parse_edit};
 pub use link::Link;
 pub use plan::{Compiled, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use super::address::{Names, Node, NodeKind};
-use super::edit::{Action, Edit, MOST_EDITS, When, parse_edit};
+use super::edit::{Action, Edit, MOST_EDITS, When, Whom, parse_edit};
 use super::scenario::{ClientSpec, Scenario};
 use crate::judge::{CellId, LockId, Setup, Token};
 use crate::sim::{
-    self, Clocks, CrashKind, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan,
-    Scanner, Table, Task, Trigger, list, sort_by_key,
+    self, Clocks, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan, Scanner, Stop,
+    Table, Task, Trigger, list, sort_by_key,
 };
 use crate::systems::{
     Client, Gateway, Kind, Locks, Op, Registry, Resource, Settings, SettingsError, System,
@@ -70,7 +70,8 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 4] = ["link.delay", "link.jitter", "resume.order", "lock.first_token"];
+const FIXED: [&str; 5] =
+    ["lease.clock", "link.delay", "link.jitter", "resume.order", "lock.first_token"];
 /// The longest run.
 const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
 
@@ -456,16 +457,33 @@ impl Builder<'_> {
         edits
     }
 
-    /// What the grammar alone cannot see: pauses before a word need a program.
+    /// What the grammar alone cannot see: a stop before a word, or of a task, needs a program.
     fn check_edit(&mut self, edit: &Edit, index: usize, text: &str, names: &Names) {
         let index = index.to_string();
-        if let Action::Pause(node, When::Before(word, _), _) = &edit.action {
+        if let Action::Halt(whom, when, _) = &edit.action {
+            let (node, task) = (whom.node(), whom.task());
             let lane = names.find(node).map_or(usize::MAX, |p| usize::from(p.0));
-            let main = names.programs.get(lane).and_then(|p| p.first());
-            let first_word = |l: &String| l.split_whitespace().next() == Some(word);
-            if !main.is_some_and(|lines| lines.iter().any(first_word)) {
-                let message = format!("the main program of `{node}` has no line `{word}`");
-                self.wrong(&["edits", &index], 0, message);
+            let found = names.task(node, task);
+            let lines = found.and_then(|t| names.programs.get(lane)?.get(t));
+            match (when, whom) {
+                (_, Whom::Task(..)) if found.is_none() => {
+                    let tasks = names.tasks.get(lane).map_or(&[][..], |t| t);
+                    let known = list(tasks.iter().map(|t| t.as_str()));
+                    let message = match tasks {
+                        [] => format!("`{node}` runs no program and has no tasks"),
+                        _ => format!("`{node}` has no task `{task}`; its tasks are {known}"),
+                    };
+                    self.wrong(&["edits", &index], place_of(text, task), message);
+                }
+                (When::Before(word, _), _) => {
+                    let first_word = |l: &String| l.split_whitespace().next() == Some(word);
+                    if !lines.is_some_and(|lines| lines.iter().any(first_word)) {
+                        let message =
+                            format!("the {task} program of `{node}` has no line `{word}`");
+                        self.wrong(&["edits", &index], 0, message);
+                    }
+                }
+                (When::At(_), _) => {}
             }
         }
         if let Action::Send(node, ..) = &edit.action {
@@ -628,19 +646,35 @@ fn place_edits(
     for (index, edit) in edits.iter().enumerate() {
         let mut fault = |at: &Micros, fault| plan.faults.push((*at, fault, index));
         match &edit.action {
-            Action::Pause(node, When::At(at), span) => fault(at, Fault::Pause(id(node), *span)),
-            Action::Pause(node, When::Before(word, n), span) => {
-                plan.stops.push((id(node), word.clone(), *n, *span, index));
+            Action::Halt(Whom::Process(how, node), When::At(at), span) => {
+                fault(at, Fault::Halt(id(node), *how, *span));
+            }
+            Action::Halt(Whom::Task(node, task), When::At(at), span) => {
+                let task = names.task(node, task).unwrap_or(0);
+                fault(at, Fault::PauseTask(id(node), task, *span));
+            }
+            Action::Halt(whom, When::Before(word, number), span) => {
+                let halt = if let Whom::Process(how, _) = whom { Some(*how) } else { None };
+                let task = names.task(whom.node(), whom.task()).unwrap_or(0);
+                let (proc, word, number) = (id(whom.node()), word.clone(), *number);
+                let (span, edit) = (*span, index);
+                plan.stops.push(Stop { proc, task, word, number, halt, span, edit });
             }
             Action::Cut(ways, at, span) => fault(at, Fault::Cut(both(ways.pairs()), *span)),
             Action::Heal(ways, at) => fault(at, Fault::Heal(both(ways.pairs()))),
-            Action::Crash(node, at) => fault(at, Fault::Crash(id(node), CrashKind::Kill)),
+            Action::Crash(node, how, at) => fault(at, Fault::Crash(id(node), *how)),
+            Action::Clock(node, by, at) => fault(at, Fault::ClockStep(id(node), *by)),
+            Action::Rate(node, rate, at) => fault(at, Fault::ClockRate(id(node), *rate)),
             Action::Restart(node, at) => fault(at, Fault::Restart(id(node))),
             Action::Drop(from, to, n) => {
                 plan.message_faults.push((id(from), id(to), *n, MessageFault::Drop, index));
             }
             Action::Delay(from, to, n, span) => {
                 plan.message_faults.push((id(from), id(to), *n, MessageFault::Delay(*span), index));
+            }
+            Action::Duplicate(from, to, n, later) => {
+                let copy = MessageFault::Duplicate(*later);
+                plan.message_faults.push((id(from), id(to), *n, copy, index));
             }
             Action::Send(node, token, at) => {
                 let node = id(node);

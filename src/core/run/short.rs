@@ -143,6 +143,8 @@ const MANY: &[&str] = &[
     "gateway.order ",
     "concurrent",
     "serial",
+    ".main ",
+    ".on-lost ",
 ];
 
 /// The first letter that means a node.

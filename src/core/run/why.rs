@@ -99,6 +99,8 @@ fn went_wrong(what: &What<Testimony>) -> bool {
             | What::Set(_)
             | What::Outside(_)
             | What::Restart
+            | What::Copy(..)
+            | What::PauseTask(..)
     )
 }
 
@@ -278,7 +280,7 @@ impl<'r> Walk<'r> {
             What::Resume => {
                 let woken = self.last(me, |e| e.what == What::Resume).map_or(0, |e| e.0);
                 let paused = |(_, e): &(EventId, &Event<Testimony>)| {
-                    e.node == me && matches!(e.what, What::Pause(_))
+                    e.node == me && matches!(e.what, What::Halt(..))
                 };
                 self.before()
                     .take_while(|(id, _)| id.0 >= woken)
@@ -290,7 +292,7 @@ impl<'r> Walk<'r> {
                 self.last(me, |e| matches!(e.what, What::Crash(_))).into_iter().collect()
             }
             // Why an edit stops a process just there is not in the run.
-            What::Pause(_) => return Vec::new(),
+            What::Halt(..) => return Vec::new(),
             _ => Vec::new(),
         };
         [self.causes(), earlier].concat()
@@ -393,10 +395,10 @@ impl<'r> Walk<'r> {
         if found.is_empty() && answer.is_none() {
             let peer = self.run.record.message(asked).to;
             let stands = |e: &Event<Testimony>| {
-                matches!(e.what, What::Pause(_) | What::Resume | What::Crash(_) | What::Restart)
+                matches!(e.what, What::Halt(..) | What::Resume | What::Crash(_) | What::Restart)
             };
             found.extend(self.last(peer, stands).filter(|id| {
-                matches!(self.run.record.event(*id).what, What::Pause(_) | What::Crash(_))
+                matches!(self.run.record.event(*id).what, What::Halt(..) | What::Crash(_))
             }));
         }
         found

@@ -13,7 +13,7 @@
 use super::ear::Ear;
 use crate::judge::Setup;
 use crate::run::Compiled;
-use crate::sim::{Micros, Plan, ProcId, Step, World, sort_by_key};
+use crate::sim::{Halt, Micros, Plan, ProcId, Step, Stop, World, sort_by_key};
 use crate::systems::{Fact, Locks};
 
 use std::rc::Rc;
@@ -39,12 +39,20 @@ impl Still {
     pub fn before(compiled: &Compiled, step: Step, setup: Option<&Setup>) -> Option<Still> {
         let (who, word, number) = step;
         let mut plan: Plan<Locks> = (*compiled.plan).clone();
-        plan.stops.push((who, word.into(), number, FOREVER, plan.edits));
+        plan.stops.push(Stop {
+            proc: who,
+            task: 0,
+            word: word.into(),
+            number,
+            halt: Some(Halt::Pause),
+            span: FOREVER,
+            edit: plan.edits,
+        });
         plan.edits += 1;
         let nodes = plan.procs.len();
         let mut world = World::new(Rc::new(plan));
         let mut ear = Ear::new(nodes, setup);
-        while world.paused_until(who) != Some(FOREVER) {
+        while world.halt(who).map(|h| h.1) != Some(FOREVER) {
             if !world.step(&mut ear) {
                 return None;
             }
@@ -102,7 +110,7 @@ impl Still {
         let mut last = still.from;
         for fact in still.world.facts(still.who) {
             if let Fact::Ring { until, .. } = fact {
-                last = last.max(until);
+                last = last.max(until.unwrap_or_default());
             }
         }
         while let Some(due) = still.world.next_due().filter(|due| due.at != FOREVER) {

@@ -12,8 +12,8 @@ use super::ear::Ear;
 use super::knife::Compile;
 use super::orders::{Still, Stretch, Sweep};
 use crate::judge::Verdict;
-use crate::run::{Action, Compiled, Names, ScenarioError};
-use crate::sim::{Discard, Micros, Set, Step, World, sort};
+use crate::run::{Action, Compiled, Names, ScenarioError, Whom};
+use crate::sim::{Discard, Halt, Micros, Set, Step, World, sort};
 
 /// The checks that are compared; that of the scenario itself comes to them where it is another.
 pub const CHECKS: [&str; 3] = ["none", "token", "version"];
@@ -141,7 +141,8 @@ impl Proof {
         if !checks.contains(&own) {
             checks.push(own);
         }
-        let stops = |action: &Action| matches!(action, Action::Pause(..));
+        let stops =
+            |action: &Action| matches!(action, Action::Halt(Whom::Process(Halt::Pause, _), ..));
         let sets = |action: &Action| matches!(action, Action::Set(key, ..) if [CHECK, ORDER].contains(&key.as_str()));
         let mut kept = Vec::new();
         for (edit, text) in given.edits.iter().zip(edits) {

@@ -42,6 +42,45 @@ pub enum CrashKind {
     Clean,
 }
 
+/// How a process is stopped for a while. It executes nothing meanwhile, and what arrives waits in
+/// its inbox: nobody else can tell one from the other.
+///
+/// Stops of one kind unite where they overlap. Stops of different kinds do not disturb each other:
+/// the process goes on when the last of them is over, and each clock stands still as long as any
+/// stop is open that stops it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Halt {
+    /// All clocks run on: garbage collection, `SIGSTOP`, a starved processor.
+    Pause,
+    /// The host sleeps: the monotonic clock stands still, wall and boot time run on.
+    Suspend,
+    /// A virtual machine is stopped: all its clocks stand still, and stay behind from then on.
+    Freeze,
+}
+
+impl Halt {
+    /// All kinds, from the mildest.
+    pub const ALL: [Halt; 3] = [Halt::Pause, Halt::Suspend, Halt::Freeze];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Halt::Pause => "pause",
+            Halt::Suspend => "suspend",
+            Halt::Freeze => "freeze",
+        }
+    }
+
+    /// Whether a clock stands still under it.
+    pub const fn stops(self, clock: ClockKind) -> bool {
+        match self {
+            Halt::Pause => false,
+            Halt::Suspend => matches!(clock, ClockKind::Mono),
+            Halt::Freeze => true,
+        }
+    }
+}
+
 /// State on a disk: what the operating system holds in its cache, and what is durable.
 ///
 /// What an actor keeps outside of a `Disk` is volatile.
@@ -125,6 +164,19 @@ pub trait Actor<D: Domain> {
     fn on_call(&mut self, _cx: &mut Cx<'_, D>, _task: usize, _op: &D::Op) -> Flow {
         Flow::Done(Outcome::Ok)
     }
+    /// Its clocks have changed from `before` to what they are now: a step, another rate, a sleep that
+    /// began or ended. This is no code of the process, which may be stopped or dead: what it says
+    /// here of its deadlines is a fact about its clocks.
+    fn on_clock(&mut self, _cx: &mut Cx<'_, D>, _before: &Clocks) {}
+    /// The task whose wait this message is about to end; while that task is paused, the message
+    /// waits for it.
+    fn task_of(&self, _body: &D::Body) -> Option<usize> {
+        None
+    }
+    /// The same for a timer of this actor.
+    fn task_of_timer(&self, _key: u64) -> Option<usize> {
+        None
+    }
     /// The peer's earlier life is over: nothing asked on that connection will be answered.
     fn on_closed(&mut self, _cx: &mut Cx<'_, D>, _peer: ProcId) {}
     /// The process dies; volatile state is to be dropped.
@@ -169,6 +221,12 @@ impl<D: Domain> Cx<'_, D> {
         self.me
     }
 
+    /// The moment of true time, which no clock of a process need show: for what is said of its
+    /// clocks, never for what it decides.
+    pub fn now(&self) -> Micros {
+        self.core.now
+    }
+
     /// What one of this process's clocks shows.
     pub fn clock(&self, kind: ClockKind) -> Local {
         self.core.procs[usize::from(self.me.0)].clocks.get(kind).read(self.core.now)
@@ -180,8 +238,9 @@ impl<D: Domain> Cx<'_, D> {
         self.core.procs[usize::from(self.me.0)].clocks.get(kind).passed(reading)
     }
 
-    /// The true moment at which one of this process's clocks, as it runs now, will show a reading.
-    pub fn when(&self, kind: ClockKind, reading: Local) -> Micros {
+    /// The true moment at which one of this process's clocks, as it runs now, will show a reading;
+    /// none for a clock that stands still before it.
+    pub fn when(&self, kind: ClockKind, reading: Local) -> Option<Micros> {
         let now = self.core.now;
         self.core.procs[usize::from(self.me.0)].clocks.get(kind).when(now, reading)
     }
@@ -230,18 +289,25 @@ impl<D: Domain> Cx<'_, D> {
             sent,
             delivered,
             lost,
+            copy_of: None,
         });
         self.core.emit(from, What::Send(id, note), self.causes, self.sink);
         self.causes = Causes::one(sent);
         let (mut lost, mut travel) = (false, self.travel(from, to, number));
+        let mut copies = Vec::new();
         for (a, b, n, fault, edit) in &self.core.plan.message_faults {
             if (*a, *b, *n) == (from, to, number) {
                 self.core.used[*edit].get_or_insert(sent);
                 match fault {
                     MessageFault::Drop => lost = true,
                     MessageFault::Delay(span) => travel = travel.plus(*span),
+                    MessageFault::Duplicate(later) => copies.push(*later),
                 }
             }
+        }
+        for later in copies {
+            let later = later.unwrap_or(self.core.wire.latency(from, to));
+            self.copy(id, (from, to, number), &body, travel.plus(later));
         }
         let message = OnTheWay { id, from, to, conn, body, sent, due: false };
         match self.core.wire.depart(message, self.core.now, travel, lost) {
@@ -251,6 +317,42 @@ impl<D: Domain> Cx<'_, D> {
             }
         }
         id
+    }
+
+    /// Puts a copy of a message on a connection of its own. The network makes it, not the sender: it
+    /// counts as no send.
+    fn copy(
+        &mut self,
+        of: MsgId,
+        (from, to, number): (ProcId, ProcId, u32),
+        body: &D::Body,
+        travel: Micros,
+    ) {
+        let lives = [self.life(from), self.life(to)];
+        let conn = self.core.wire.apart(from, to, lives);
+        let id = MsgId(self.core.next_message);
+        self.core.next_message += 1;
+        let sent = EventId(self.core.next_event);
+        let (delivered, lost, copy_of, body) = (None, None, Some(of), body.clone());
+        let copy = body.clone();
+        self.sink.message(MessageInfo {
+            from,
+            to,
+            conn,
+            number,
+            body: copy,
+            sent,
+            delivered,
+            lost,
+            copy_of,
+        });
+        self.core.emit(from, What::Copy(id, of), self.causes, self.sink);
+        let message = OnTheWay { id, from, to, conn, body, sent, due: false };
+        if let Departure::Due(slot, at) =
+            self.core.wire.depart(message, self.core.now, travel, false)
+        {
+            self.core.schedule(at, Due::Arrive(slot));
+        }
     }
 
     fn travel(&self, from: ProcId, to: ProcId, number: u32) -> Micros {
@@ -305,6 +407,12 @@ impl<D: Domain> Cx<'_, D> {
             if task.trigger == Trigger::Start && proc.tasks[index].state != TaskState::Ended {
                 proc.end(index);
             }
+        }
+        // What came for a paused one waits for nobody any more.
+        let kept: Vec<usize> = proc.kept.iter().map(|k| k.0).collect();
+        for task in kept {
+            let at = self.core.now;
+            self.core.schedule(at, Due::ResumeTask(self.me.0, task as u16));
         }
     }
 

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::actor::{Domain, ProcId};
+use super::actor::{Domain, Halt, ProcId};
 use super::heart::{Due, Heart};
 use super::record::MsgId;
 use super::time::Micros;
@@ -58,13 +58,12 @@ impl<D: Domain> World<D> {
     pub fn resuming_at(mut self, p: ProcId, at: Micros) -> World<D> {
         let world = &mut self;
         let proc = &mut world.core.procs[usize::from(p.0)];
-        proc.paused_until = Some(at);
-        let resume = Due::Resume(p.0, proc.pause_generation);
+        let until = proc.halts[Halt::Pause as usize].replace(at);
         let mut due = std::mem::take(&mut world.core.queue).into_vec();
-        for Reverse((when, _, what)) in &mut due {
-            if *what == resume {
-                *when = at;
-            }
+        // Of a stop of another kind that ends at the same moment, another entry tells the end.
+        let own = due.iter_mut().filter(|d| Some(d.0.0) == until && d.0.2 == Due::Resume(p.0));
+        if let Some(Reverse((when, ..))) = own.max_by_key(|d| d.0.1) {
+            *when = at;
         }
         world.core.queue = BinaryHeap::from(due);
         self
@@ -86,7 +85,8 @@ impl<D: Domain> Heart<D> {
             Due::Work(p, task, generation) => {
                 (Some(p), (u32::MAX - u32::from(task) - 8, generation))
             }
-            Due::Resume(p, generation) => (Some(p), (u32::MAX, generation)),
+            Due::Resume(p) => (Some(p), (u32::MAX, 0)),
+            Due::ResumeTask(p, task) => (Some(p), (u32::MAX - 4, u32::from(task))),
             Due::Reset(p, ..) => (Some(p), (u32::MAX - 1, 0)),
             Due::Fault(index) => (None, (u32::MAX - 2, index)),
             Due::Heal(index) => (None, (u32::MAX - 3, index)),

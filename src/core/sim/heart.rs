@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use super::actor::{Domain, ProcId, TimerId};
+use super::actor::{Domain, Halt, ProcId, TimerId};
 use super::fork::Step;
 use super::plan::Plan;
-use super::proc::{Proc, TaskState, TimerKey, TimerSlot};
+use super::proc::{Kept, Proc, TaskState, TimerKey, TimerSlot};
 use super::program::Instr;
 use super::record::{Causes, Event, EventId, Sink, What};
 use super::time::{ClockKind, Local, Micros};
@@ -19,7 +19,8 @@ pub(super) enum Due {
     Arrive(Slot),
     Timer(u16, u32, u32),
     Work(u16, u16, u32),
-    Resume(u16, u32),
+    Resume(u16),
+    ResumeTask(u16, u16),
     Reset(u16, ConnId, u32),
     Fault(u32),
     Heal(u32),
@@ -64,15 +65,18 @@ impl<D: Domain> Heart<D> {
         id
     }
 
-    /// Pauses `p` if the main task is about to execute an instruction that an edit names.
+    /// Stops `p`, or this task of it, if the task is about to execute an instruction that an edit
+    /// names.
     pub(super) fn stop_before(
         &mut self,
         p: ProcId,
+        task: usize,
         instr: &Instr<D::Op>,
         causes: Causes,
         sink: &mut dyn Sink<D>,
     ) -> bool {
-        if self.roll.is_none() && !self.plan.stops.iter().any(|s| s.0 == p) {
+        let told = task == 0 && self.roll.is_some();
+        if !told && !self.plan.stops.iter().any(|s| s.proc == p && s.task == task) {
             return false;
         }
         let verb = match instr {
@@ -82,41 +86,46 @@ impl<D: Domain> Heart<D> {
             _ => return false,
         };
         let proc = &mut self.procs[usize::from(p.0)];
-        if std::mem::replace(&mut proc.tasks[0].counted, true) {
-            proc.tasks[0].counted = false;
+        if std::mem::replace(&mut proc.tasks[task].counted, true) {
+            proc.tasks[task].counted = false;
             return false;
         }
-        let count = match proc.executed.iter_mut().find(|e| e.0 == verb) {
+        let count = match proc.executed.iter_mut().find(|e| e.0 == task && e.1 == verb) {
             Some(entry) => {
-                entry.1 += 1;
-                entry.1
+                entry.2 += 1;
+                entry.2
             }
             None => {
-                proc.executed.push((verb, 1));
+                proc.executed.push((task, verb, 1));
                 1
             }
         };
-        if let Some(roll) = &mut self.roll {
+        if let (0, Some(roll)) = (task, &mut self.roll) {
             roll.push((p, verb, count));
         }
         let plan = self.plan.clone();
-        let mut paused = false;
-        for (who, word, number, span, edit) in &plan.stops {
-            if *who == p && word == verb && *number == count {
-                self.used[*edit].get_or_insert(EventId(self.next_event));
-                paused |= self.pause(p, *span, causes, sink);
+        let mut stopped = false;
+        for stop in &plan.stops {
+            if (stop.proc, stop.task, stop.number) != (p, task, count) || stop.word != verb {
+                continue;
             }
+            self.used[stop.edit].get_or_insert(EventId(self.next_event));
+            stopped |= match stop.halt {
+                Some(how) => self.halt(p, how, stop.span, causes, sink),
+                None => self.pause_task(p, task, stop.span, causes, sink),
+            };
         }
-        if !paused {
-            self.procs[usize::from(p.0)].tasks[0].counted = false;
+        if !stopped {
+            self.procs[usize::from(p.0)].tasks[task].counted = false;
         }
-        paused
+        stopped
     }
 
-    /// Pauses a process; overlapping pauses unite.
-    pub(super) fn pause(
+    /// Stops a process; stops of one kind unite. Its clocks are the caller's business.
+    pub(super) fn halt(
         &mut self,
         p: ProcId,
+        how: Halt,
         span: Micros,
         causes: Causes,
         sink: &mut dyn Sink<D>,
@@ -126,43 +135,68 @@ impl<D: Domain> Heart<D> {
         if !proc.alive || proc.exited {
             return false;
         }
-        if proc.paused_until.is_none() {
-            self.park_work(p);
+        if !proc.is_still() {
+            for task in 0..proc.tasks.len() {
+                self.park_work(p, task);
+            }
         }
-        let proc = &mut self.procs[usize::from(p.0)];
-        if proc.paused_until.is_none_or(|end| end < until) {
-            proc.paused_until = Some(until);
-            proc.pause_generation += 1;
-            let generation = proc.pause_generation;
-            self.schedule(until, Due::Resume(p.0, generation));
+        let place = &mut self.procs[usize::from(p.0)].halts[how as usize];
+        if place.is_none_or(|end| end < until) {
+            *place = Some(until);
+            self.schedule(until, Due::Resume(p.0));
         }
-        self.emit(p, What::Pause(span), causes, sink);
+        self.emit(p, What::Halt(how, span), causes, sink);
         true
     }
 
-    /// Work stands still: what is left of it is kept.
-    pub(super) fn park_work(&mut self, p: ProcId) {
+    /// Stops one task; overlapping pauses of it unite.
+    pub(super) fn pause_task(
+        &mut self,
+        p: ProcId,
+        task: usize,
+        span: Micros,
+        causes: Causes,
+        sink: &mut dyn Sink<D>,
+    ) -> bool {
+        let until = self.now.plus(span);
+        let proc = &mut self.procs[usize::from(p.0)];
+        if !proc.alive || proc.exited || proc.tasks[task].state == TaskState::Ended {
+            return false;
+        }
+        if !proc.is_still() {
+            self.park_work(p, task);
+        }
+        let now = &mut self.procs[usize::from(p.0)].tasks[task];
+        if now.paused_until.is_none_or(|end| end < until) {
+            now.paused_until = Some(until);
+            self.schedule(until, Due::ResumeTask(p.0, task as u16));
+        }
+        self.emit(p, What::PauseTask(task, span), causes, sink);
+        true
+    }
+
+    /// Work of a task that runs stands still from now on: what is left of it is kept.
+    fn park_work(&mut self, p: ProcId, task: usize) {
         let now = self.now;
-        for task in &mut self.procs[usize::from(p.0)].tasks {
-            if let TaskState::Working(left, since) = task.state {
-                task.state = TaskState::Working(left.since(now.since(since)), now);
-                task.generation += 1;
-            }
+        let task = &mut self.procs[usize::from(p.0)].tasks[task];
+        if let (TaskState::Working(left, since), None) = (&task.state, task.paused_until) {
+            task.state = TaskState::Working(left.since(now.since(*since)), now);
+            task.generation += 1;
         }
     }
 
-    pub(super) fn restart_work(&mut self, p: ProcId) {
-        for task in 0..self.procs[usize::from(p.0)].tasks.len() {
-            let now = &mut self.procs[usize::from(p.0)].tasks[task];
-            if let TaskState::Working(left, _) = now.state {
-                if left == Micros::ZERO {
-                    // The pause began as the work ended: the program goes on at once.
-                    now.state = TaskState::Ready;
-                    continue;
-                }
-                now.state = TaskState::Working(left, self.now);
-                self.plan_work(p, task, left);
+    /// Work that stood still goes on.
+    pub(super) fn restart_work(&mut self, p: ProcId, task: usize) {
+        let now = &mut self.procs[usize::from(p.0)].tasks[task];
+        if let (TaskState::Working(left, _), None) = (&now.state, now.paused_until) {
+            let left = *left;
+            if left == Micros::ZERO {
+                // The pause began as the work ended: the program goes on at once.
+                now.state = TaskState::Ready;
+                return;
             }
+            now.state = TaskState::Working(left, self.now);
+            self.plan_work(p, task, left);
         }
     }
 
@@ -184,16 +218,26 @@ impl<D: Domain> Heart<D> {
     ) -> TimerId {
         let proc = &mut self.procs[usize::from(p.0)];
         let slot = proc.free_timers.pop().unwrap_or_else(|| {
-            let blank = TimerSlot { clock, deadline, key, causes, generation: 0, live: false };
-            proc.timers.push(blank);
+            let (generation, planned, live) = (0, 0, false);
+            proc.timers.push(TimerSlot { clock, deadline, key, causes, generation, planned, live });
             proc.timers.len() as u32 - 1
         });
         let timer = &mut proc.timers[slot as usize];
-        let generation = timer.generation + 1;
-        *timer = TimerSlot { clock, deadline, key, causes, generation, live: true };
-        let at = proc.clocks.get(clock).when(self.now, deadline);
-        self.schedule(at, Due::Timer(p.0, slot, generation));
+        let (generation, planned) = (timer.generation + 1, timer.planned);
+        *timer = TimerSlot { clock, deadline, key, causes, generation, planned, live: true };
+        self.plan_timer(p, slot);
         TimerId { slot, generation }
+    }
+
+    /// Puts a timer into the queue; one whose clock stands still is never due as it is.
+    fn plan_timer(&mut self, p: ProcId, slot: u32) {
+        let proc = &mut self.procs[usize::from(p.0)];
+        let timer = &mut proc.timers[slot as usize];
+        timer.planned += 1;
+        let planned = timer.planned;
+        if let Some(at) = proc.clocks.get(timer.clock).when(self.now, timer.deadline) {
+            self.schedule(at, Due::Timer(p.0, slot, planned));
+        }
     }
 
     /// After a change of clock every timer of the process is due at another true moment.
@@ -204,15 +248,13 @@ impl<D: Domain> Heart<D> {
                 slot: slot as u32,
                 generation: self.procs[index].timers[slot].generation,
             };
-            let timer = &self.procs[index].timers[slot];
-            if !timer.live || self.procs[index].late.contains(&id) {
-                continue;
+            let proc = &self.procs[index];
+            // What has come due once stays due, whatever the clock shows later.
+            let is_kept = |k: &(usize, _)| matches!(&k.1, Kept::Timer(timer) if *timer == id);
+            let due = proc.late.contains(&id) || proc.kept.iter().any(is_kept);
+            if proc.timers[slot].live && !due {
+                self.plan_timer(p, slot as u32);
             }
-            let at = self.procs[index].clocks.get(timer.clock).when(self.now, timer.deadline);
-            let timer = &mut self.procs[index].timers[slot];
-            timer.generation += 1;
-            let generation = timer.generation;
-            self.schedule(at, Due::Timer(p.0, slot as u32, generation));
         }
     }
 

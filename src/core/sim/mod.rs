@@ -6,6 +6,7 @@
 
 mod actor;
 mod expr;
+mod faults;
 mod fork;
 mod heart;
 mod plan;
@@ -19,10 +20,10 @@ mod time;
 mod wire;
 mod world;
 
-pub use actor::{Actor, CrashKind, Cx, Disk, Domain, Flow, ProcId, TimerId, Waiting};
+pub use actor::{Actor, CrashKind, Cx, Disk, Domain, Flow, Halt, ProcId, TimerId, Waiting};
 pub use expr::{Binary, Expr};
 pub use fork::{Pending, Step};
-pub use plan::{Fault, Plan, ProcPlan};
+pub use plan::{Fault, Plan, ProcPlan, Stop};
 pub use proc::TaskState;
 pub use program::{Instr, Line, MOST_LINES, Names, Outcome, Pc, Task, Trigger, parse};
 pub use record::{Causes, Discard, Event, EventId, MessageInfo, MsgId, Record, Sink, What};

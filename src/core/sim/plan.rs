@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::actor::{Actor, CrashKind, Domain, ProcId};
+use super::actor::{Actor, CrashKind, Domain, Halt, ProcId};
 use super::program::Task;
 use super::time::{Clocks, Micros, Ratio};
 use super::wire::MessageFault;
@@ -11,7 +11,9 @@ use super::wire::MessageFault;
 #[derive(Clone, Debug)]
 pub enum Fault<D: Domain> {
     /// Stops a process for that long.
-    Pause(ProcId, Micros),
+    Halt(ProcId, Halt, Micros),
+    /// Stops one task of a process for that long; the others go on.
+    PauseTask(ProcId, usize, Micros),
     /// Cuts these directions, for that long or until healed.
     Cut(Vec<(ProcId, ProcId)>, Option<Micros>),
     /// Takes all cuts of these directions back.
@@ -47,6 +49,25 @@ pub struct ProcPlan<D: Domain> {
     pub clocks: Clocks,
 }
 
+/// A stop that waits for its occasion: the `number`-th execution of `word` by a task.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// Whose task.
+    pub proc: ProcId,
+    /// Which of its tasks.
+    pub task: usize,
+    /// The word.
+    pub word: String,
+    /// From 1.
+    pub number: u32,
+    /// How the whole process stops; none where only that task does.
+    pub halt: Option<Halt>,
+    /// For how long.
+    pub span: Micros,
+    /// The index of its edit.
+    pub edit: usize,
+}
+
 /// Everything that determines a run.
 #[derive(Clone, Debug)]
 pub struct Plan<D: Domain> {
@@ -64,8 +85,8 @@ pub struct Plan<D: Domain> {
     pub timers_first: bool,
     /// Faults at moments, each with the index of its edit.
     pub faults: Vec<(Micros, Fault<D>, usize)>,
-    /// Pauses before the n-th execution of a word in a process's main task.
-    pub stops: Vec<(ProcId, String, u32, Micros, usize)>,
+    /// What stops before the n-th execution of a word in one of a process's tasks.
+    pub stops: Vec<Stop>,
     /// Faults of single messages: (from, to, number).
     pub message_faults: Vec<(ProcId, ProcId, u32, MessageFault, usize)>,
     /// How many edits there are.

@@ -1,6 +1,6 @@
 //! The event record: what happened, in order, and why. It lives beside the world.
 
-use super::actor::{CrashKind, Domain, ProcId};
+use super::actor::{CrashKind, Domain, Halt, ProcId};
 use super::time::{Micros, Ratio};
 use super::wire::ConnId;
 
@@ -58,6 +58,9 @@ pub enum What<N> {
     Start,
     /// A message leaves; a note says what its sender does with it, where it does more than answer.
     Send(MsgId, Option<N>),
+    /// A copy of a message, which its sender knows nothing of, leaves on a connection of its own:
+    /// the copy, and what it is a copy of.
+    Copy(MsgId, MsgId),
     /// A message reaches its process's inbox.
     Deliver(MsgId),
     /// A message that will never arrive: dropped, behind a dropped one, or nobody is there.
@@ -74,10 +77,16 @@ pub enum What<N> {
     Handle(usize),
     /// A task ended. The process ends with its first task.
     End(usize),
-    /// A process stops; all its clocks run on.
-    Pause(Micros),
-    /// A paused process goes on.
+    /// A process stops for that long; which of its clocks run on depends on how.
+    Halt(Halt, Micros),
+    /// A stopped process goes on.
     Resume,
+    /// Clocks that stood still run again, under a stop of another kind that lasts longer.
+    Wake,
+    /// One task of a process stops for that long.
+    PauseTask(usize, Micros),
+    /// It goes on.
+    ResumeTask(usize),
     /// A process dies.
     Crash(CrashKind),
     /// A crashed process starts again.
@@ -125,7 +134,11 @@ impl<N> Event<N> {
     /// The message that this event is about.
     pub fn message(&self) -> Option<MsgId> {
         match self.what {
-            What::Send(id, _) | What::Deliver(id) | What::Lose(id) | What::Hold(id) => Some(id),
+            What::Send(id, _)
+            | What::Copy(id, _)
+            | What::Deliver(id)
+            | What::Lose(id)
+            | What::Hold(id) => Some(id),
             _ => None,
         }
     }
@@ -140,8 +153,11 @@ pub struct MessageInfo<B> {
     pub to: ProcId,
     /// The connection it went on; each direction of it is one FIFO stream.
     pub conn: ConnId,
-    /// Which send of that ordered pair, from 1: the number of `client-a>resource#1`.
+    /// Which send of that ordered pair, from 1: the number of `client-a>resource#1`. A copy has
+    /// the number of its original.
     pub number: u32,
+    /// What it is a copy of.
+    pub copy_of: Option<MsgId>,
     /// Content.
     pub body: B,
     /// The event of its sending.
@@ -194,6 +210,12 @@ impl<D: Domain> Record<D> {
     /// The message with this id.
     pub fn message(&self, id: MsgId) -> &MessageInfo<D::Body> {
         &self.messages[id.0 as usize]
+    }
+
+    /// The event in which its sender sent a message; for a copy, that of its original.
+    pub fn sending(&self, id: MsgId) -> EventId {
+        let message = self.message(id);
+        message.copy_of.map_or(message.sent, |of| self.message(of).sent)
     }
 }
 

@@ -135,22 +135,27 @@ pub enum ClockKind {
     Boot,
 }
 
-/// A clock as a line through (true time, local time) with a rational slope.
+/// A clock as a line through (true time, local time) with a rational slope, or standing still.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Clock {
     anchor: Micros,
     shown: Local,
     rate: Ratio,
+    /// It shows the same reading until it is let run again; the rate waits.
+    stopped: bool,
 }
 
 impl Clock {
     /// A clock that is `offset` ahead at the start and runs at `rate`.
     pub const fn new(offset: Local, rate: Ratio) -> Clock {
-        Clock { anchor: Micros::ZERO, shown: offset, rate }
+        Clock { anchor: Micros::ZERO, shown: offset, rate, stopped: false }
     }
 
     /// What the clock shows at true time `now`, rounded down to a microsecond.
     pub fn read(&self, now: Micros) -> Local {
+        if self.stopped {
+            return self.shown;
+        }
         if self.rate.num == self.rate.den {
             return self.shown.plus(now.since(self.anchor));
         }
@@ -159,23 +164,32 @@ impl Clock {
         Local(self.shown.0.saturating_add(i64::try_from(local).unwrap_or(i64::MAX)))
     }
 
-    /// The first true moment, not before `now`, at which the clock shows `deadline` or more.
-    pub fn when(&self, now: Micros, deadline: Local) -> Micros {
+    /// The first true moment, not before `now`, at which the clock shows `deadline` or more. A clock
+    /// that stands still reaches no later reading.
+    pub fn when(&self, now: Micros, deadline: Local) -> Option<Micros> {
         if self.read(now) >= deadline {
-            return now;
+            return Some(now);
+        }
+        if self.stopped {
+            return None;
         }
         if self.rate.num == self.rate.den {
-            return self.anchor.plus(self.shown.until(deadline)).max(now);
+            return Some(self.anchor.plus(self.shown.until(deadline)).max(now));
         }
         let wanted = u128::from(deadline.0.abs_diff(self.shown.0));
         let span = (wanted * u128::from(self.rate.den)).div_ceil(u128::from(self.rate.num));
         let span = u64::try_from(span).unwrap_or(u64::MAX);
-        now.max(self.anchor.plus(Micros(span)))
+        Some(now.max(self.anchor.plus(Micros(span))))
     }
 
     /// The true moment at which the clock came to show `reading`, which it has passed: the moment
     /// of the last change of the clock, if that change alone brought it there.
+    ///
+    /// A reading that it had passed before that change has to be asked of the clock as it was then.
     pub fn passed(&self, reading: Local) -> Micros {
+        if self.stopped {
+            return self.anchor;
+        }
         let behind = reading.0.saturating_sub(self.shown.0);
         let Ok(behind) = u128::try_from(behind) else { return self.anchor };
         let span = (behind * u128::from(self.rate.den)).div_ceil(u128::from(self.rate.num));
@@ -184,13 +198,25 @@ impl Clock {
 
     /// Steps the clock by `delta` microseconds at true time `now`.
     pub fn step(&mut self, now: Micros, delta: i64) {
-        let shown = self.read(now);
-        *self = Clock { anchor: now, shown: Local(shown.0.saturating_add(delta)), rate: self.rate };
+        let shown = Local(self.read(now).0.saturating_add(delta));
+        *self = Clock { anchor: now, shown, ..*self };
     }
 
     /// Lets the clock run at `rate` from true time `now` on.
     pub fn set_rate(&mut self, now: Micros, rate: Ratio) {
-        *self = Clock { anchor: now, shown: self.read(now), rate };
+        *self = Clock { anchor: now, shown: self.read(now), rate, ..*self };
+    }
+
+    /// Lets the clock stand still, or run again from what it shows.
+    pub fn stop(&mut self, now: Micros, stopped: bool) {
+        if self.stopped != stopped {
+            *self = Clock { anchor: now, shown: self.read(now), stopped, ..*self };
+        }
+    }
+
+    /// Whether it stands still.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
     }
 }
 
@@ -243,7 +269,7 @@ mod tests {
         for (num, den) in [(1, 1), (4, 5), (5, 4), (1, 3), (1001, 1000)] {
             let clock = Clock::new(Local(17), Ratio { num, den });
             for deadline in [18, 100, 12_345, 10_000_000] {
-                let when = clock.when(Micros::ZERO, Local(deadline));
+                let when = clock.when(Micros::ZERO, Local(deadline)).expect("it runs");
                 assert!(clock.read(when) >= Local(deadline));
                 assert!(clock.read(Micros(when.0 - 1)) < Local(deadline));
             }
@@ -258,5 +284,21 @@ mod tests {
         clock.set_rate(Micros(200), Ratio { num: 1, den: 2 });
         assert_eq!(clock.read(Micros(200)), Local(160));
         assert_eq!(clock.read(Micros(300)), Local(210));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_reaches_no_later_reading_and_goes_on_where_it_stopped() {
+        let mut clock = Clock::new(Local(0), Ratio { num: 1, den: 2 });
+        clock.stop(Micros(100), true);
+        assert_eq!((clock.read(Micros(100)), clock.read(Micros(900))), (Local(50), Local(50)));
+        assert_eq!(clock.when(Micros(200), Local(51)), None);
+        assert_eq!(clock.when(Micros(200), Local(50)), Some(Micros(200)));
+        clock.step(Micros(300), 10);
+        clock.set_rate(Micros(400), Ratio::ONE);
+        assert_eq!(clock.read(Micros(500)), Local(60));
+        clock.stop(Micros(500), false);
+        clock.stop(Micros(600), false);
+        assert_eq!(clock.when(Micros(600), Local(260)), Some(Micros(700)));
+        assert_eq!(clock.passed(Local(160)), Micros(600));
     }
 }

@@ -21,6 +21,9 @@ pub enum MessageFault {
     Drop,
     /// It and everything behind it on its stream is held that much longer.
     Delay(Micros),
+    /// It arrives a second time on a fresh connection, that much after its own time; where that is
+    /// not said, one latency.
+    Duplicate(Option<Micros>),
 }
 
 /// Where a message is in the store of messages on the way.
@@ -129,11 +132,16 @@ impl<B: Clone> Wire<B> {
         if let Some(conn) = self.current[pair] {
             return conn;
         }
-        let id = ConnId(self.conns.len() as u32);
-        let (broken, streams) = Default::default();
-        self.conns.push(Conn { opener, peer, lives, broken, streams });
+        let id = self.apart(opener, peer, lives);
         self.current[pair] = Some(id);
         id
+    }
+
+    /// Opens a connection that nobody will send on: a copy travels on it, and answers to the copy.
+    pub fn apart(&mut self, opener: ProcId, peer: ProcId, lives: [u32; 2]) -> ConnId {
+        let (broken, streams) = Default::default();
+        self.conns.push(Conn { opener, peer, lives, broken, streams });
+        ConnId(self.conns.len() as u32 - 1)
     }
 
     /// Forgets the connection, so that the next send opens a fresh one. What is on it may still arrive.

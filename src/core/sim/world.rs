@@ -3,10 +3,10 @@
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use super::actor::{Actor, CrashKind, Cx, Domain, Flow, ProcId, TimerId};
+use super::actor::{Actor, Cx, Domain, Flow, Halt, ProcId, TimerId};
 use super::heart::{Due, Heart};
 use super::plan::{Fault, Plan};
-use super::proc::{Letter, Proc, TaskNow, TaskState, TimerKey};
+use super::proc::{Kept, Letter, Proc, TaskNow, TaskState, TimerKey};
 use super::program::{Instr, Outcome, Pc, Trigger};
 use super::record::{Causes, EventId, Sink, What};
 use super::time::{ClockKind, Clocks, Micros};
@@ -22,7 +22,7 @@ const MOST_STEPS: u32 = 10_000;
 #[derive(Clone, Debug)]
 pub struct World<D: Domain> {
     pub(super) core: Heart<D>,
-    actors: Vec<Box<dyn Actor<D>>>,
+    pub(super) actors: Vec<Box<dyn Actor<D>>>,
 }
 
 impl<D: Domain> World<D> {
@@ -128,9 +128,14 @@ impl<D: Domain> World<D> {
         &self.core.procs[usize::from(proc.0)].clocks
     }
 
-    /// Until when a process is paused.
-    pub fn paused_until(&self, proc: ProcId) -> Option<Micros> {
-        self.core.procs[usize::from(proc.0)].paused_until
+    /// How a process is stopped, by the stop that stops most, and until when.
+    pub fn halt(&self, proc: ProcId) -> Option<(Halt, Micros)> {
+        self.core.procs[usize::from(proc.0)].halt()
+    }
+
+    /// Until when one task of a process is paused.
+    pub fn task_paused_until(&self, proc: ProcId, task: usize) -> Option<Micros> {
+        self.core.procs[usize::from(proc.0)].tasks.get(task)?.paused_until
     }
 
     /// Whether a process is dead.
@@ -162,7 +167,11 @@ impl<D: Domain> World<D> {
             && self.core.wire.in_flight == 0
             && self.core.faults_left == 0
             && self.core.resets_left == 0
-            && self.core.procs.iter().all(|p| p.inbox.is_empty() && p.paused_until.is_none())
+            && self
+                .core
+                .procs
+                .iter()
+                .all(|p| p.inbox.is_empty() && p.kept.is_empty() && !p.is_still())
             && !self.actors.iter().any(|a| a.busy())
     }
 
@@ -170,8 +179,12 @@ impl<D: Domain> World<D> {
         match due {
             Due::Start(p) => self.start(ProcId(p), What::Start, sink),
             Due::Arrive(slot) => self.arrive(slot, sink),
-            Due::Timer(p, slot, generation) => {
-                self.timer(ProcId(p), TimerId { slot, generation }, sink);
+            Due::Timer(p, slot, planned) => {
+                let timer = &self.core.procs[usize::from(p)].timers[slot as usize];
+                let generation = timer.generation;
+                if timer.planned == planned {
+                    self.timer(ProcId(p), TimerId { slot, generation }, sink);
+                }
             }
             Due::Work(p, task, generation) => {
                 let now = &mut self.core.procs[usize::from(p)].tasks[usize::from(task)];
@@ -180,11 +193,8 @@ impl<D: Domain> World<D> {
                     self.run_ready(ProcId(p), Causes::NONE, sink);
                 }
             }
-            Due::Resume(p, generation) => {
-                if self.core.procs[usize::from(p)].pause_generation == generation {
-                    self.resume(ProcId(p), sink);
-                }
-            }
+            Due::Resume(p) => self.halts_over(ProcId(p), sink),
+            Due::ResumeTask(p, task) => self.resume_task(ProcId(p), usize::from(task), sink),
             Due::Reset(p, conn, lost) => {
                 self.core.resets_left -= 1;
                 self.reset(ProcId(p), conn, EventId(lost), sink);
@@ -210,9 +220,9 @@ impl<D: Domain> World<D> {
         }
     }
 
-    fn start(&mut self, p: ProcId, what: What<D::Note>, sink: &mut dyn Sink<D>) {
+    pub(super) fn start(&mut self, p: ProcId, what: What<D::Note>, sink: &mut dyn Sink<D>) {
         let proc = &mut self.core.procs[usize::from(p.0)];
-        if !proc.alive || proc.paused_until.is_some() || proc.started {
+        if !proc.alive || proc.is_still() || proc.started {
             // A process that was paused or killed before it began starts with its resume or restart.
             return;
         }
@@ -230,7 +240,7 @@ impl<D: Domain> World<D> {
     }
 
     /// Lets the actor of `p` act; returns the causes of whatever follows.
-    fn with_actor(
+    pub(super) fn with_actor(
         &mut self,
         p: ProcId,
         causes: Causes,
@@ -278,16 +288,34 @@ impl<D: Domain> World<D> {
     }
 
     /// Hands a letter to a running process, or leaves it in the inbox of a paused one.
-    fn post(&mut self, p: ProcId, letter: Letter<D::Body>, sink: &mut dyn Sink<D>) {
+    pub(super) fn post(&mut self, p: ProcId, letter: Letter<D::Body>, sink: &mut dyn Sink<D>) {
         let proc = &mut self.core.procs[usize::from(p.0)];
-        if proc.paused_until.is_some() {
+        if proc.is_still() {
             proc.inbox.push_back(letter);
         } else {
             self.read_letter(p, letter, sink);
         }
     }
 
-    fn read_letter(&mut self, p: ProcId, letter: Letter<D::Body>, sink: &mut dyn Sink<D>) {
+    /// Whether a task of this process is paused, so that what is for it has to wait.
+    fn waits_for(&self, p: ProcId, task: Option<usize>) -> Option<usize> {
+        let tasks = &self.core.procs[usize::from(p.0)].tasks;
+        task.filter(|t| tasks.get(*t).is_some_and(|t| t.paused_until.is_some()))
+    }
+
+    pub(super) fn read_letter(
+        &mut self,
+        p: ProcId,
+        letter: Letter<D::Body>,
+        sink: &mut dyn Sink<D>,
+    ) {
+        if let Letter::Message { body, .. } = &letter {
+            let task = self.actors[usize::from(p.0)].task_of(body);
+            if let Some(task) = self.waits_for(p, task) {
+                self.core.procs[usize::from(p.0)].kept.push((task, Kept::Letter(letter)));
+                return;
+            }
+        }
         let resumed = self.core.procs[usize::from(p.0)].resumed.take();
         let (Letter::Message { arrived, .. }
         | Letter::Reset { arrived, .. }
@@ -324,17 +352,25 @@ impl<D: Domain> World<D> {
         self.post(p, Letter::Reset { peer, arrived }, sink);
     }
 
-    fn timer(&mut self, p: ProcId, id: TimerId, sink: &mut dyn Sink<D>) {
+    pub(super) fn timer(&mut self, p: ProcId, id: TimerId, sink: &mut dyn Sink<D>) {
         let proc = &mut self.core.procs[usize::from(p.0)];
         let slot = &proc.timers[id.slot as usize];
         if !slot.live || slot.generation != id.generation {
             return;
         }
-        if proc.paused_until.is_some() {
+        if proc.is_still() {
             proc.late.push(id);
             return;
         }
         let (key, causes) = (slot.key, slot.causes);
+        if let TimerKey::Actor(key) = key {
+            let task = self.actors[usize::from(p.0)].task_of_timer(key);
+            if let Some(task) = self.waits_for(p, task) {
+                self.core.procs[usize::from(p.0)].kept.push((task, Kept::Timer(id)));
+                return;
+            }
+        }
+        let proc = &mut self.core.procs[usize::from(p.0)];
         let causes = causes.and(proc.resumed.take());
         proc.free_timer(id.slot);
         let causes = match key {
@@ -349,52 +385,14 @@ impl<D: Domain> World<D> {
         self.run_ready(p, causes, sink);
     }
 
-    /// On resume: the program until it next waits, then messages by arrival, then timers by
-    /// deadline; or timers first where the plan says so.
-    fn resume(&mut self, p: ProcId, sink: &mut dyn Sink<D>) {
-        let index = usize::from(p.0);
-        let id = self.core.emit(p, What::Resume, Causes::NONE, sink);
-        self.core.procs[index].paused_until = None;
-        self.core.procs[index].resumed = Some(id);
-        self.core.restart_work(p);
-        if self.core.now >= self.core.plan.procs[index].start {
-            self.start(p, What::Start, sink);
-        }
-        if self.core.plan.timers_first {
-            self.late_timers(p, sink);
-        }
-        let resumed = self.core.procs[index].resumed;
-        if self.core.procs[index].tasks.iter().any(|t| t.state == TaskState::Ready) {
-            self.core.procs[index].resumed = None;
-            self.run_ready(p, Causes::NONE.and(resumed), sink);
-        }
-        while self.core.procs[index].paused_until.is_none() {
-            let Some(letter) = self.core.procs[index].inbox.pop_front() else {
-                break;
-            };
-            self.core.procs[index].resumed = Some(id);
-            self.read_letter(p, letter, sink);
-        }
-        self.late_timers(p, sink);
-    }
-
-    fn late_timers(&mut self, p: ProcId, sink: &mut dyn Sink<D>) {
-        let late = std::mem::take(&mut self.core.procs[usize::from(p.0)].late);
-        for id in late {
-            self.timer(p, id, sink);
-        }
-    }
-
     /// Runs every task of `p` that is ready until all wait.
-    fn run_ready(&mut self, p: ProcId, causes: Causes, sink: &mut dyn Sink<D>) {
+    pub(super) fn run_ready(&mut self, p: ProcId, causes: Causes, sink: &mut dyn Sink<D>) {
         loop {
             let proc = &self.core.procs[usize::from(p.0)];
-            if proc.paused_until.is_some() || !proc.alive {
+            if proc.is_still() || !proc.alive {
                 return;
             }
-            let Some(task) = proc.tasks.iter().position(|t| t.state == TaskState::Ready) else {
-                return self.leave(p, causes, sink);
-            };
+            let Some(task) = proc.ready() else { return self.leave(p, causes, sink) };
             self.run_task(p, task, causes, sink);
         }
     }
@@ -411,7 +409,9 @@ impl<D: Domain> World<D> {
                 self.end_task(p, task, causes, sink);
                 return;
             };
-            if task == 0 && self.core.stop_before(p, &line.instr, causes, sink) {
+            if self.core.stop_before(p, task, &line.instr, causes, sink) {
+                let stopped = EventId(self.core.next_event - 1);
+                self.sync_clocks(p, Causes::one(stopped), sink);
                 return;
             }
             causes = self.execute(p, task, &line.instr, causes, sink);
@@ -529,7 +529,12 @@ impl<D: Domain> World<D> {
             return;
         }
         proc.end(task);
+        let kept = proc.kept.iter().any(|k| k.0 == task);
         let id = self.core.emit(p, What::End(task), causes, sink);
+        if kept {
+            let now = self.core.now;
+            self.core.schedule(now, Due::ResumeTask(p.0, task as u16));
+        }
         if task == 0 {
             self.exit(p, id, sink);
         }
@@ -543,6 +548,7 @@ impl<D: Domain> World<D> {
         }
         proc.exited = true;
         proc.inbox.clear();
+        proc.kept.clear();
         proc.clear_timers();
         self.core.programs_left -= 1;
         self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_exit(cx));
@@ -556,98 +562,5 @@ impl<D: Domain> World<D> {
             let id = self.core.emit(p, What::End(0), causes, sink);
             self.exit(p, id, sink);
         }
-    }
-
-    /// Applies a fault; false when it found no occasion.
-    fn fault(&mut self, fault: &Fault<D>, index: u32, edit: usize, sink: &mut dyn Sink<D>) -> bool {
-        match fault {
-            Fault::Pause(p, span) => self.core.pause(*p, *span, Causes::NONE, sink),
-            Fault::Cut(ways, span) => {
-                for (from, to) in ways {
-                    self.core.wire.cut(*from, *to);
-                    self.core.emit(*from, What::Cut(*to), Causes::NONE, sink);
-                }
-                if let Some(span) = span {
-                    self.core.faults_left += 1;
-                    let at = self.core.now.plus(*span);
-                    self.core.schedule(at, Due::Heal(index));
-                }
-                true
-            }
-            Fault::Heal(ways) => {
-                ways.iter().fold(false, |any, way| self.core.heal(*way, true, sink) | any)
-            }
-            Fault::Crash(p, how) => self.crash(*p, *how, sink),
-            Fault::Restart(p) => {
-                let proc = &mut self.core.procs[usize::from(p.0)];
-                if proc.alive {
-                    return false;
-                }
-                proc.revive(&self.core.plan.procs[usize::from(p.0)]);
-                self.core.programs_left +=
-                    u32::from(!self.core.procs[usize::from(p.0)].tasks.is_empty());
-                self.start(*p, What::Restart, sink);
-                true
-            }
-            Fault::ClockStep(p, delta) => {
-                let now = self.core.now;
-                self.core.procs[usize::from(p.0)].clocks.wall.step(now, *delta);
-                self.core.emit(*p, What::ClockStep(*delta), Causes::NONE, sink);
-                self.core.replan_timers(*p);
-                true
-            }
-            Fault::ClockRate(p, rate) => {
-                let now = self.core.now;
-                let clocks = &mut self.core.procs[usize::from(p.0)].clocks;
-                for clock in [&mut clocks.wall, &mut clocks.mono, &mut clocks.boot] {
-                    clock.set_rate(now, *rate);
-                }
-                self.core.emit(*p, What::ClockRate(*rate), Causes::NONE, sink);
-                self.core.replan_timers(*p);
-                true
-            }
-            Fault::Set(settings) => {
-                self.core.settings = settings.clone();
-                for actor in &mut self.actors {
-                    actor.on_settings(settings);
-                }
-                self.core.emit(ProcId(0), What::Set(edit), Causes::NONE, sink);
-                true
-            }
-            Fault::Outside(p, body) => {
-                let proc = &self.core.procs[usize::from(p.0)];
-                if !proc.alive || proc.exited {
-                    return false;
-                }
-                let arrived = self.core.emit(*p, What::Outside(edit), Causes::NONE, sink);
-                self.post(*p, Letter::Outside { body: body.clone(), arrived }, sink);
-                true
-            }
-        }
-    }
-
-    fn crash(&mut self, p: ProcId, how: CrashKind, sink: &mut dyn Sink<D>) -> bool {
-        let proc = &mut self.core.procs[usize::from(p.0)];
-        if !proc.alive || proc.exited {
-            return false;
-        }
-        proc.die();
-        let conns = self.core.wire.open_to(p);
-        self.core.wire.abandon_all(p);
-        let has_program = !self.core.procs[usize::from(p.0)].tasks.is_empty();
-        self.core.programs_left -= u32::from(has_program);
-        let id = self.core.emit(p, What::Crash(how), Causes::NONE, sink);
-        // The operating system of a killed process closes its connections; a machine without
-        // power, or behind a cut, says nothing.
-        for conn in conns {
-            let peer = self.core.wire.other_end(conn, p);
-            if how != CrashKind::Power && !self.core.wire.is_cut(p, peer) {
-                let at = self.core.now.plus(self.core.wire.latency(p, peer));
-                self.core.resets_left += 1;
-                self.core.schedule(at, Due::Reset(peer.0, conn, id.0));
-            }
-        }
-        self.with_actor(p, Causes::one(id), sink, |actor, cx| actor.on_crash(cx, how));
-        true
     }
 }

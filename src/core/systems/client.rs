@@ -57,6 +57,10 @@ pub trait LockClient {
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64);
     /// A server's earlier life is over; requests to it will not be answered.
     fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId);
+    /// The task whose wait a request belongs to, while it is open.
+    fn task_of(&self, _request: u64) -> Option<usize> {
+        None
+    }
     /// The process died.
     fn on_crash(&mut self);
     /// Settings changed.
@@ -99,6 +103,11 @@ impl<T> Requests<T> {
             cx.cancel(timer);
         }
         Some(what)
+    }
+
+    /// An open request.
+    pub fn get(&self, number: u64) -> Option<&T> {
+        self.open.iter().find(|r| r.0 == number).map(|r| &r.1)
     }
 
     /// All open requests.
@@ -365,6 +374,14 @@ impl Actor<Locks> for Client {
         }
     }
 
+    fn task_of(&self, body: &Body) -> Option<usize> {
+        self.task_of_request(body.request)
+    }
+
+    fn task_of_timer(&self, key: u64) -> Option<usize> {
+        self.task_of_request(key >> 1)
+    }
+
     fn on_call(&mut self, cx: &mut Cx<'_, Locks>, task: usize, op: &Op) -> Flow {
         let desk = &mut self.desk;
         match op {
@@ -455,6 +472,11 @@ impl Actor<Locks> for Client {
 }
 
 impl Client {
+    fn task_of_request(&self, number: u64) -> Option<usize> {
+        let call = self.open.iter().find(|c| c.number == number).map(|c| c.task);
+        call.or_else(|| self.library.task_of(number))
+    }
+
     fn end_all(&mut self, cx: &mut Cx<'_, Locks>, belief: BeliefEnd, section: SectionEnd) {
         let held: Vec<LockId> = self.desk.held.iter().map(|h| h.0).collect();
         for lock in held {

@@ -117,8 +117,9 @@ pub enum Fact {
     Row { key: Vec<Piece>, value: Vec<Piece> },
     /// A number between 0 and a maximum.
     Gauge { label: &'static str, value: u64, most: u64 },
-    /// A deadline that drains: the moment and the whole span, in true time.
-    Ring { lock: LockId, until: Micros, span: Micros },
+    /// A deadline that drains: the moment, none while its clock stands still, and the whole span, in
+    /// true time.
+    Ring { lock: LockId, until: Option<Micros>, span: Micros },
     /// `m` of `n`, each with its answer: yes, no, or none yet.
     Ticks { label: &'static str, answers: Vec<Option<bool>> },
     /// Who waits, in order.

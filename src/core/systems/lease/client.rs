@@ -368,6 +368,10 @@ impl LockClient for LeaseClient {
         }
     }
 
+    fn task_of(&self, request: u64) -> Option<usize> {
+        self.open.get(request).map(|open| open.task)
+    }
+
     fn on_crash(&mut self) {
         self.open.clear();
     }

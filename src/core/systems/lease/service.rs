@@ -20,6 +20,9 @@ struct Lessee {
     token: Option<Token>,
     deadline: Local,
     timer: TimerId,
+    /// When its deadline passed by a clock that was changed since. It stays over, whatever the
+    /// clock shows now: a timer that has come due is not taken back.
+    over: Option<Micros>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,13 +156,14 @@ impl Service {
             mode,
             token,
             term: Some(self.ttl),
-            expires: Some(cx.when(self.clock, deadline)),
+            expires: cx.when(self.clock, deadline),
             asked: again.is_none(),
             woken,
         }));
         let timer = cx.timer(self.clock, deadline, u64::from(lock.0));
         let known_as = again.unwrap_or(grant);
-        let lessee = Lessee { owner, mode, grant, known_as, token, deadline, timer };
+        let over = None;
+        let lessee = Lessee { owner, mode, grant, known_as, token, deadline, timer, over };
         self.state(lock).holders.push(lessee);
         (grant, token)
     }
@@ -183,7 +187,7 @@ impl Service {
         let deadline = cx.clock(self.clock).plus(self.ttl);
         let lessee = &mut self.locks[usize::from(lock.0)].holders[index];
         let expires = cx.when(self.clock, deadline);
-        cx.note(Testimony::Extend(lessee.grant, Some(self.ttl), Some(expires)));
+        cx.note(Testimony::Extend(lessee.grant, Some(self.ttl), expires));
         cx.cancel(lessee.timer);
         lessee.deadline = deadline;
         lessee.timer = cx.timer(self.clock, deadline, u64::from(lock.0));
@@ -307,10 +311,12 @@ impl Service {
     /// reads its messages before its timers and must not renew what its clock says is over.
     fn expire(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
         let now = cx.clock(self.clock);
-        while let Some(index) = self.state(lock).holders.iter().position(|h| h.deadline <= now) {
+        let is_over = |h: &Lessee| h.over.is_some() || h.deadline <= now;
+        while let Some(index) = self.state(lock).holders.iter().position(is_over) {
             let lessee = self.state(lock).holders.remove(index);
             cx.cancel(lessee.timer);
-            let moment = cx.passed(self.clock, lessee.deadline);
+            let passed = || cx.passed(self.clock, lessee.deadline);
+            let moment = lessee.over.unwrap_or_else(passed);
             cx.note(Testimony::Free(lessee.grant, TruthEnd::Expired(moment)));
             if self.delay > Micros::ZERO {
                 let until = lessee.deadline.plus(self.delay);
@@ -402,6 +408,21 @@ impl Actor<Locks> for Service {
         for index in 0..self.locks.len() {
             for holder in &mut self.locks[index].holders {
                 holder.timer = cx.timer(self.clock, holder.deadline, index as u64);
+            }
+        }
+    }
+
+    /// When a lease ends depends on the clock that it is counted by. So the service testifies anew
+    /// for each that will end at another moment than it would have.
+    fn on_clock(&mut self, cx: &mut Cx<'_, Locks>, before: &Clocks) {
+        let (now, clock) = (cx.now(), before.get(self.clock));
+        for lessee in self.locks.iter_mut().flat_map(|lock| &mut lock.holders) {
+            if lessee.over.is_none() && lessee.deadline <= clock.read(now) {
+                lessee.over = Some(clock.passed(lessee.deadline));
+            }
+            let then = cx.when(self.clock, lessee.deadline);
+            if lessee.over.is_none() && then != clock.when(now, lessee.deadline) {
+                cx.note(Testimony::Expires(lessee.grant, then));
             }
         }
     }
