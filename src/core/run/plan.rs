@@ -70,8 +70,14 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 5] =
-    ["lease.clock", "link.delay", "link.jitter", "resume.order", "lock.first_token"];
+const FIXED: [&str; 6] = [
+    "client.clock",
+    "lease.clock",
+    "link.delay",
+    "link.jitter",
+    "resume.order",
+    "lock.first_token",
+];
 /// The longest run.
 const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
 

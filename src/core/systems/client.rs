@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::desk::{Desk, Failure};
+use super::desk::Desk;
 use super::resource::{Condition, Reply, Request, Terms};
 use super::settings::Settings;
 use super::words::Op;
@@ -192,9 +192,7 @@ impl Client {
     }
 
     fn check(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) -> Flow {
-        let held = self.desk.held.iter().find(|h| h.0 == lock).map(|h| h.1);
-        let now = cx.clock(ClockKind::Mono);
-        let holds = held.is_some_and(|h| h.deadline.is_none_or(|deadline| now < deadline));
+        let holds = self.desk.in_time(cx, lock);
         cx.note(Testimony::Check(lock, holds));
         if holds {
             return Flow::Done(Outcome::Ok);
@@ -367,6 +365,9 @@ impl Actor<Locks> for Client {
     }
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) {
+        if self.desk.on_timer(cx, key) {
+            return;
+        }
         if key & 1 == 0 {
             self.library.on_timer(cx, &mut self.desk, key >> 1);
         } else if let Some(call) = self.take(cx, key >> 1) {
@@ -441,7 +442,7 @@ impl Actor<Locks> for Client {
 
     fn on_settings(&mut self, settings: &Settings) {
         self.timeout = settings.span("request.timeout");
-        self.desk.failure = Failure::of(settings);
+        self.desk.configure(settings);
         self.bypasses = settings.name("gateway.bypass") == &*self.id;
         self.library.on_settings(settings);
     }
@@ -455,8 +456,8 @@ impl Actor<Locks> for Client {
             };
             facts.push(Fact::Row { key: vec![Piece::Lock(*lock)], value });
             if let Some(deadline) = held.deadline {
-                let until = clocks.mono.when(now, deadline);
-                let span = clocks.mono.read(now).until(deadline);
+                let clock = clocks.get(self.desk.clock());
+                let (until, span) = (clock.when(now, deadline), clock.read(now).until(deadline));
                 facts.push(Fact::Ring { lock: *lock, until, span });
             }
         }

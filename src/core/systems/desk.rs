@@ -4,14 +4,16 @@ use super::{Locks, Settings};
 use crate::judge::{
     BeliefEnd, CellId, Grant, LockId, Mode, Operation, Section, SectionEnd, Testimony, Token,
 };
-use crate::sim::{Cx, Local};
+use crate::sim::{ClockKind, Cx, Local, Micros, TimerId};
 
 /// What a client believes of one lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) token: Option<Token>,
-    /// When the client's own rule says that the grant is over, on its monotonic clock.
+    /// When the client's own rule says that the grant is over, on the clock that it reads.
     pub(super) deadline: Option<Local>,
+    /// The timer that ends the belief then, where the client sets one.
+    timer: Option<TimerId>,
 }
 
 /// A write of the open section.
@@ -51,6 +53,35 @@ pub struct Desk {
     pub(super) failure: Failure,
     /// Its handler `undo` is at work in the open section.
     undoing: bool,
+    /// How it keeps its own deadline.
+    own: Own,
+}
+
+/// How a client keeps its own deadline.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    /// The clock that it reads.
+    pub(super) clock: ClockKind,
+    /// How much earlier the deadline is than the end of its lease.
+    margin: Micros,
+    /// Whether a timer ends the belief.
+    timer: bool,
+}
+
+impl Own {
+    pub(super) fn of(settings: &Settings) -> Own {
+        Own {
+            clock: settings.clock("client.clock"),
+            margin: settings.span("client.margin"),
+            timer: settings.word("deadline.rule") == "timer",
+        }
+    }
+}
+
+impl Default for Own {
+    fn default() -> Own {
+        Own { clock: ClockKind::Mono, margin: Micros::ZERO, timer: false }
+    }
 }
 
 /// What a client does when it learns that a lock is gone.
@@ -77,7 +108,55 @@ impl Failure {
 
 impl Desk {
     pub(super) fn new(settings: &Settings) -> Desk {
-        Desk { failure: Failure::of(settings), ..Desk::default() }
+        let mut desk = Desk::default();
+        desk.configure(settings);
+        desk
+    }
+
+    /// Settings changed; deadlines that are kept already stay.
+    pub(super) fn configure(&mut self, settings: &Settings) {
+        self.failure = Failure::of(settings);
+        self.own = Own::of(settings);
+    }
+
+    /// The clock that the client reads for its own deadlines.
+    pub fn clock(&self) -> ClockKind {
+        self.own.clock
+    }
+
+    /// The key of the timer that ends the belief in a lock; requests have smaller ones.
+    const fn deadline_key(lock: LockId) -> u64 {
+        1 << 63 | lock.0 as u64
+    }
+
+    /// Keeps a deadline for a lock that is held: earlier by the margin, with a timer where one is set.
+    fn keep(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, deadline: Option<Local>) {
+        let (own, early) = (self.own, i64::try_from(self.own.margin.0).unwrap_or(i64::MAX));
+        let deadline = deadline.map(|d| Local(d.0.saturating_sub(early)));
+        let Some((_, held)) = self.held.iter_mut().find(|h| h.0 == lock) else { return };
+        held.deadline = deadline;
+        if let Some(timer) = held.timer.take() {
+            cx.cancel(timer);
+        }
+        if let (true, Some(deadline)) = (own.timer, deadline) {
+            held.timer = Some(cx.timer(own.clock, deadline, Desk::deadline_key(lock)));
+        }
+    }
+
+    /// A timer fired: true where it was one that ends a belief.
+    pub(super) fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) -> bool {
+        let own = self.held.iter().find(|h| Desk::deadline_key(h.0) == key).map(|h| h.0);
+        if let Some(lock) = own {
+            self.doubt(cx, lock, BeliefEnd::Deadline);
+        }
+        key >> 63 == 1
+    }
+
+    /// Whether the client may still act as holder by its own clock.
+    pub(super) fn in_time(&self, cx: &Cx<'_, Locks>, lock: LockId) -> bool {
+        let held = self.held.iter().find(|h| h.0 == lock);
+        let now = cx.clock(self.own.clock);
+        held.is_some_and(|h| h.1.deadline.is_none_or(|deadline| now < deadline))
     }
 
     /// A number for a new request; also the key of its timer.
@@ -118,8 +197,9 @@ impl Desk {
     ) {
         let again = self.believes(lock) && self.last_grant(lock) == Some(grant);
         let alone = self.held.iter().all(|h| h.0 == lock);
-        self.held.retain(|h| h.0 != lock);
-        self.held.push((lock, Held { token, deadline }));
+        self.let_go(cx, lock);
+        self.held.push((lock, Held { token, deadline: None, timer: None }));
+        self.keep(cx, lock, deadline);
         self.last.retain(|l| l.0 != lock);
         self.last.push((lock, grant, token));
         if !again {
@@ -132,10 +212,16 @@ impl Desk {
     }
 
     /// A renewal was accepted: the client's own deadline moves.
-    pub fn extend(&mut self, lock: LockId, deadline: Option<Local>) {
-        if let Some(held) = self.held.iter_mut().find(|h| h.0 == lock) {
-            held.1.deadline = deadline;
+    pub fn extend(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, deadline: Option<Local>) {
+        self.keep(cx, lock, deadline);
+    }
+
+    /// Forgets a lock that is held, and the timer that would end the belief in it.
+    fn let_go(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId) {
+        for timer in self.held.iter().filter(|h| h.0 == lock).filter_map(|h| h.1.timer) {
+            cx.cancel(timer);
         }
+        self.held.retain(|h| h.0 != lock);
     }
 
     /// The client's belief ends, and with its last one the section.
@@ -143,7 +229,7 @@ impl Desk {
         if !self.believes(lock) {
             return;
         }
-        self.held.retain(|h| h.0 != lock);
+        self.let_go(cx, lock);
         cx.note(Testimony::Doubt(lock, why));
         let lost = matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline);
         let undo = lost && self.failure == Failure::StopAndUndo;
@@ -228,8 +314,8 @@ impl Desk {
 
     pub(super) fn forget(&mut self) {
         let (sections, life, requests) = (self.sections, self.life + 1, self.requests);
-        let failure = self.failure;
-        *self = Desk { sections, life, requests, failure, ..Desk::default() };
+        let (failure, own) = (self.failure, self.own);
+        *self = Desk { sections, life, requests, failure, own, ..Desk::default() };
     }
 }
 

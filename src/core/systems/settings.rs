@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::sim::{Micros, Table, list, meant};
+use crate::sim::{ClockKind, Micros, Table, list, meant};
 
 /// What values a setting takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +71,25 @@ pub const COMMON: &[Spec] = &[
         about: "What a client does when it learns that a lock is gone, by a refusal, a notice or its \
                 own deadline: its program goes on; its program ends; its program ends and its \
                 handler `on.undo` runs.",
+    },
+    Spec {
+        key: "client.clock",
+        kind: Kind::Choice(&["mono", "wall", "boot"]),
+        default: "mono",
+        about: "Which of its clocks a client reads for its own deadline.",
+    },
+    Spec {
+        key: "client.margin",
+        kind: Kind::Span,
+        default: "0s",
+        about: "How much before the end of its lease a client's own deadline is.",
+    },
+    Spec {
+        key: "deadline.rule",
+        kind: Kind::Choice(&["checked", "timer"]),
+        default: "checked",
+        about: "Whether a client looks at its own deadline only where its program says `check`, or a \
+                timer ends its belief there.",
     },
     Spec {
         key: "resume.order",
@@ -226,6 +245,15 @@ impl Settings {
         match self.values.get(key) {
             Some(Value::Name(name)) => name,
             _ => "",
+        }
+    }
+
+    /// The clock that a setting names; the monotonic one for a key that is none.
+    pub fn clock(&self, key: &str) -> ClockKind {
+        match self.word(key) {
+            "wall" => ClockKind::Wall,
+            "boot" => ClockKind::Boot,
+            _ => ClockKind::Mono,
         }
     }
 

@@ -13,7 +13,7 @@ struct Open {
     lock: LockId,
     ask: Ask,
     mode: Mode,
-    /// When this request was sent, on the client's monotonic clock.
+    /// When this request was sent, on the clock that the client reads for its own deadline.
     sent: Local,
     /// When the whole acquire gives up.
     until: Option<Local>,
@@ -88,7 +88,8 @@ impl LeaseClient {
         } else {
             Some(left.map_or(self.timeout, |l| l.min(self.timeout)))
         };
-        open = Open { sent: now, resting: false, ask: Ask::Acquire, granted: None, ..open };
+        let sent = cx.clock(desk.clock());
+        open = Open { sent, resting: false, ask: Ask::Acquire, granted: None, ..open };
         cx.ask(
             self.service,
             Body::new("acquire", number, request),
@@ -101,6 +102,7 @@ impl LeaseClient {
     fn deadline(
         &self,
         cx: &Cx<'_, Locks>,
+        desk: &Desk,
         sent: Local,
         ttl: Micros,
         waited: bool,
@@ -108,7 +110,7 @@ impl LeaseClient {
         let from = match self.counts {
             Counts::Never => return None,
             Counts::FromSend if !waited => sent,
-            _ => cx.clock(ClockKind::Mono),
+            _ => cx.clock(desk.clock()),
         };
         Some(from.plus(ttl))
     }
@@ -125,7 +127,7 @@ impl LeaseClient {
             return Flow::Done(Outcome::Refused);
         };
         desk.doubt(cx, lock, BeliefEnd::Released);
-        let open = self.blank(cx, task, lock, Ask::Release);
+        let open = self.blank(cx, desk, task, lock, Ask::Release);
         let careless = self.release != Release::Correct;
         self.simple(cx, desk, "release", Request::Release { lock, grant, careless }, open)
     }
@@ -152,13 +154,13 @@ impl LeaseClient {
         Flow::Wait(Waiting { verb, on: self.service, until })
     }
 
-    fn blank(&self, cx: &Cx<'_, Locks>, task: usize, lock: LockId, ask: Ask) -> Open {
+    fn blank(&self, cx: &Cx<'_, Locks>, desk: &Desk, task: usize, lock: LockId, ask: Ask) -> Open {
         Open {
             task,
             lock,
             ask,
             mode: Mode::Exclusive,
-            sent: cx.clock(ClockKind::Mono),
+            sent: cx.clock(desk.clock()),
             until: None,
             granted: None,
             resting: false,
@@ -218,7 +220,7 @@ impl LeaseClient {
     fn answered(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: Reply) {
         match (open.ask, reply) {
             (Ask::Acquire, Reply::Granted { grant, token, ttl, waited }) => {
-                let deadline = self.deadline(cx, open.sent, ttl, waited);
+                let deadline = self.deadline(cx, desk, open.sent, ttl, waited);
                 self.granted(cx, desk, open, grant, token, deadline);
             }
             (Ask::Acquire, Reply::Refused) => self.again_later(cx, desk, open, self.retry),
@@ -229,7 +231,8 @@ impl LeaseClient {
                 }
             }
             (Ask::Renew, Reply::Renewed { ttl }) => {
-                desk.extend(open.lock, self.deadline(cx, open.sent, ttl, false));
+                let deadline = self.deadline(cx, desk, open.sent, ttl, false);
+                desk.extend(cx, open.lock, deadline);
                 self.finish(cx, &open, Ask::Renew, Outcome::Ok);
             }
             (Ask::Renew, _) => {
@@ -273,7 +276,7 @@ impl LockClient for LeaseClient {
         within: Option<Micros>,
     ) -> Flow {
         let until = within.map(|w| cx.clock(ClockKind::Mono).plus(w));
-        let open = Open { mode, until, ..self.blank(cx, task, lock, Ask::Acquire) };
+        let open = Open { mode, until, ..self.blank(cx, desk, task, lock, Ask::Acquire) };
         self.send_acquire(cx, desk, open, true);
         Flow::Wait(Waiting { verb: "acquire", on: self.service, until })
     }
@@ -289,7 +292,7 @@ impl LockClient for LeaseClient {
             return Flow::Done(Outcome::Refused);
         };
         let owner = (cx.me(), desk.life());
-        let open = self.blank(cx, task, lock, Ask::Renew);
+        let open = self.blank(cx, desk, task, lock, Ask::Renew);
         let careless = self.careless_renewal;
         self.simple(cx, desk, "renew", Request::Renew { lock, owner, grant, careless }, open)
     }
@@ -307,7 +310,7 @@ impl LockClient for LeaseClient {
         if self.release != Release::GetThenDel {
             return self.send_release(cx, desk, task, lock);
         }
-        let open = self.blank(cx, task, lock, Ask::Holder);
+        let open = self.blank(cx, desk, task, lock, Ask::Holder);
         self.simple(cx, desk, "question", Request::Holder { lock, grant }, open)
     }
 

@@ -84,11 +84,7 @@ impl Service {
         self.rule = TokenRule::of(settings);
         self.delay = settings.span("lock.delay");
         self.durable = settings.word("lease.store") != "memory";
-        self.clock = match settings.word("lease.clock") {
-            "wall" => ClockKind::Wall,
-            "boot" => ClockKind::Boot,
-            _ => ClockKind::Mono,
-        };
+        self.clock = settings.clock("lease.clock");
     }
 
     fn state(&mut self, lock: LockId) -> &mut LockState {
