@@ -231,6 +231,9 @@ fn of_note(
         Testimony::Grant { .. } if clues.double.contains(&id) => {
             make(Kind::Notice, Role::Danger, &["granted twice"])
         }
+        Testimony::Grant { asked: false, .. } => {
+            make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
+        }
         Testimony::Doubt(_, BeliefEnd::Deadline) => {
             make(Kind::Bare, Role::Ink, &["own deadline", "passed"])
         }

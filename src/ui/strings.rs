@@ -29,6 +29,7 @@ pub const TO_END: &str = "To the end";
 pub const YOUR_OWN_RUN: &str = "Your own run";
 pub const RECALL: &str = "Answer first, then look";
 pub const SAY: &str = "Say it";
+pub const TAKE_ALONG: &str = "To take along";
 pub const WATCH: &str =
     "Press play, or step with the buttons below the picture. Nothing moves by itself.";
 pub const SWITCH_RUN: &str = "Switch to that run";

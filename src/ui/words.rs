@@ -158,9 +158,13 @@ fn closing(props: &Props) -> Html {
         }
     });
     html! {
-        <section class="card closing" id="closing" aria-labelledby="closing-title">
-            { yours(props) }
-            <h2 id="closing-title">{ strings::RECALL }</h2>
+        <section class="card closing" id="closing" aria-label={strings::TAKE_ALONG}>
+            if !state.lesson.predictions.is_empty() {
+                { yours(props) }
+            }
+            if !state.lesson.recall.is_empty() {
+                <h2>{ strings::RECALL }</h2>
+            }
             { for questions }
             <h2>{ strings::SAY }</h2>
             <p class="say">{ &state.lesson.say }</p>
