@@ -46,6 +46,23 @@ impl Frozen {
         Frozen { knots: kept }
     }
 
+    /// One map for two pictures: wherever one of them needs room, the other leaves it.
+    pub fn both(one: &Picture, other: &Picture) -> Frozen {
+        let moments: Set<Micros> = one.knots.iter().chain(&other.knots).map(|k| k.at).collect();
+        let mut knots: Vec<Knot> = Vec::new();
+        for at in moments.iter().copied() {
+            let y = match knots.last() {
+                None => one.y_of(at).max(other.y_of(at)),
+                Some(last) => {
+                    let room = |picture: &Picture| picture.y_of(at) - picture.y_of(last.at);
+                    last.y + room(one).max(room(other))
+                }
+            };
+            knots.push(Knot { at, y });
+        }
+        Frozen { knots }
+    }
+
     /// The height of a moment.
     pub fn y_of(&self, at: Micros) -> i32 {
         match self.knots.last() {

@@ -33,6 +33,13 @@ pub fn layout_frozen(run: &Run, layout: &Layout, map: &Frozen, edge: Micros) -> 
     laid_out(run, layout, Some((map, edge)))
 }
 
+/// Lays two runs out so that the same moment lies at the same height in both.
+pub fn layout_both(runs: [&Run; 2], layout: &Layout) -> [Picture; 2] {
+    let [one, other] = runs.map(|run| laid_out(run, layout, None));
+    let map = Frozen::both(&one, &other);
+    runs.map(|run| laid_out(run, layout, Some((&map, Micros(u64::MAX)))))
+}
+
 fn laid_out(run: &Run, layout: &Layout, frozen: Option<(&Frozen, Micros)>) -> Picture {
     let story = Story::of(run);
     let signs = signs(run);

@@ -25,7 +25,7 @@ mod words;
 
 pub use draw::{header, paths};
 pub use height::Frozen;
-pub use layout::{layout, layout_frozen};
+pub use layout::{layout, layout_both, layout_frozen};
 pub use mini::{miniature, miniature_x};
 pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs};
 pub use palette::Role;

@@ -28,6 +28,8 @@ pub struct Still {
     pub top: Option<i32>,
     /// The lower edge; otherwise as far down as anything is drawn.
     pub bottom: Option<i32>,
+    /// A moment to which a line is drawn across.
+    pub rule: Option<Micros>,
     /// The signs, bars and arrows of these events are outlined.
     pub highlight: Vec<EventId>,
     /// What it is called by those who cannot see it; otherwise what stands under the names.
@@ -47,7 +49,11 @@ pub fn still(run: &Run, picture: &Picture, still: &Still) -> Element {
     let at = still.at;
     let head = at.map(|at| Head::of(picture, at));
     let y = head.as_ref().map_or(picture.height, |h| h.y);
-    let seen = |m: &&Mark| at.is_none_or(|at| m.from <= at) && head.iter().all(|h| h.leaves(m));
+    let rule = still.rule.map(|at| Head::of(picture, at));
+    let covered = |m: &Mark| rule.as_ref().is_some_and(|r| r.covers(m));
+    let seen = |m: &&Mark| {
+        at.is_none_or(|at| m.from <= at) && head.iter().all(|h| h.leaves(m)) && !covered(m)
+    };
     let (growing, whole): (Vec<&Mark>, Vec<&Mark>) =
         picture.marks.iter().filter(seen).partition(|m| grows_still(m, at));
     let lowest = whole.iter().map(|m| m.bounds.bottom).max().unwrap_or(0);
@@ -66,9 +72,10 @@ pub fn still(run: &Run, picture: &Picture, still: &Still) -> Element {
     let passes = |m: &&&Mark| m.bounds.bottom >= top && m.bounds.top <= bottom;
     let past = growing.iter().filter(passes).flat_map(|m| mark(m, lit(m), y));
     let signs = whole.iter().filter(passes).filter(inside).flat_map(|m| mark(m, lit(m), y));
-    let line = head.iter().map(|h| h.line(picture).element());
+    let heads = || head.iter().chain(&rule);
+    let line = heads().map(|h| h.line(picture).element());
     let dots = growing.iter().filter_map(|m| dot(m, at?, y, lit(m)));
-    let front = dots.chain(head.iter().flat_map(Head::plate)).map(|p| p.element());
+    let front = dots.chain(heads().flat_map(Head::plate)).map(|p| p.element());
     let high = names + bottom - top;
     Element::new("svg")
         .with("class", "still")
@@ -125,8 +132,12 @@ impl Head {
 
     /// Whether a mark stands where time has come, and not under the plate.
     fn leaves(&self, mark: &Mark) -> bool {
-        let words = matches!(mark.shape, Shape::Words(_));
-        mark.bounds.top <= self.y + AHEAD && !(words && mark.bounds.meets(&self.plate))
+        mark.bounds.top <= self.y + AHEAD && !self.covers(mark)
+    }
+
+    /// Whether the plate lies over these words.
+    fn covers(&self, mark: &Mark) -> bool {
+        matches!(mark.shape, Shape::Words(_)) && mark.bounds.meets(&self.plate)
     }
 
     fn line(&self, picture: &Picture) -> Primitive {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::show::{Show, picture, picture_frozen, simulated};
+use super::show::{Head, Show, picture, picture_frozen, simulated};
 use super::state::{Action, Snapshot, State};
 use super::strings;
 use crate::diagram::{Frozen, Point};
@@ -54,6 +54,11 @@ pub struct Hold {
 }
 
 impl Hold {
+    /// Where the learner was before the hand came.
+    pub(super) fn before_head(&self) -> Head {
+        self.before.head
+    }
+
     /// How high the picture was: while a hand is there it does not shrink under it.
     pub fn height(&self) -> i32 {
         self.show.picture.height
@@ -137,7 +142,7 @@ impl State {
     /// What other actions end: a hand lets go, and steps of a number are over.
     pub(super) fn settle(&mut self, action: &Action) {
         match action {
-            Action::Width(_) | Action::Notice(_) | Action::Seen => return,
+            Action::Width(_) | Action::Notice(_) | Action::Seen | Action::TakeOver(_) => return,
             Action::Drag(..) | Action::Cancel => return,
             _ => self.let_go(),
         }
@@ -156,7 +161,7 @@ impl State {
             Action::Type(number, text) => self.typed = Some((number, text, false)),
             Action::Enter(number) => self.enter(number),
             Action::Open(edits, event) => self.open_run(edits, event),
-            _ => {}
+            other => self.take_work(other),
         }
     }
 

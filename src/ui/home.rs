@@ -217,5 +217,6 @@ fn open(id: &str, text: &str, place: &Place) -> Result<State, String> {
     let lesson =
         lesson::unpack(text).map_err(|why| strings::not_readable(&strings::lesson(id), &why))?;
     let title = lesson.title.clone();
-    State::open(lesson, place).map_err(|why| strings::not_runnable(&title, &why))
+    let opened = State::open(lesson, place).map(super::store::recall);
+    opened.map_err(|why| strings::not_runnable(&title, &why))
 }

@@ -1,9 +1,10 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`], [`learn`] and [`cards`] are parts of it),
+//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`], [`work`], [`learn`] and [`cards`] are
+//! parts of it),
 //! [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
-//! [`settings`] what the reader wants, [`fault`] what is broken, [`hold`] the times that a hand changes,
+//! [`settings`] what the reader wants, [`kept`] what the browser keeps, [`versus`] two runs compared, [`fault`] what is broken, [`hold`] the times that a hand changes,
 //! [`sought`] where one of them decides; they are plain Rust and tested natively.
 //! All else exists on wasm32 only: `player` lets time pass and writes into nodes of the picture,
 //! `aloud` into the one live region, `platform` is the only other contact with the browser, the rest
@@ -13,6 +14,7 @@ pub mod cards;
 pub mod class;
 pub mod fault;
 pub mod hold;
+pub mod kept;
 pub mod keys;
 pub mod learn;
 pub mod open;
@@ -25,12 +27,18 @@ pub mod sought;
 pub mod state;
 pub mod story;
 pub mod strings;
+pub mod versus;
 pub mod voice;
+pub mod work;
 
 #[cfg(target_arch = "wasm32")]
 mod aloud;
 #[cfg(target_arch = "wasm32")]
 mod ask;
+#[cfg(target_arch = "wasm32")]
+mod beside;
+#[cfg(target_arch = "wasm32")]
+mod branches;
 #[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]
@@ -57,6 +65,8 @@ mod player;
 mod present;
 #[cfg(target_arch = "wasm32")]
 mod stage;
+#[cfg(target_arch = "wasm32")]
+mod store;
 #[cfg(target_arch = "wasm32")]
 mod tasks;
 #[cfg(target_arch = "wasm32")]

@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use super::cards::Cards;
 use super::class::Tally;
+use super::kept::Kept;
 use super::learn::given;
 use super::route::nodes;
 use super::show::{Show, Size, simulated};
 use super::state::State;
 use super::strings;
 use super::voice::Wish;
+use super::work::Verdicts;
 use crate::lesson::{Lesson, Level};
 use crate::run::link::{Mark, RULES, VERSION, run_mark};
 use crate::run::{MOST_EDITS, Run, lengthen};
@@ -68,7 +70,7 @@ impl State {
         let (show, wrong) = ran(&lesson, variant, &mut edits, &written, &mut notes)?;
         let head = show.head(place.event);
         notes_on(place, &show, &mut notes);
-        let state = State {
+        let mut state = State {
             said: vec![None; lesson.predictions.len()],
             tallies: lesson.predictions.iter().map(|p| Tally::of(p.answers.len())).collect(),
             vote: None,
@@ -98,6 +100,13 @@ impl State {
             turned: None,
             program: ProcId(0),
             own_seed,
+            kept: Rc::default(),
+            branch: 0,
+            fresh: None,
+            deleted: None,
+            verdicts: Verdicts::default(),
+            keeps: 0,
+            versus: None,
             notes,
             wrong,
             found: None,
@@ -108,7 +117,8 @@ impl State {
             future: Vec::new(),
             spoken: (0, Wish::Moving),
         };
-        Ok(state)
+        state.branch = state.course().id();
+        Ok(state.recall(Kept::default(), &[]))
     }
 }
 
@@ -165,7 +175,7 @@ fn edits_of(
 ) -> Vec<String> {
     let own = || own_edits(lesson, variant);
     if let Some(edits) = &place.edits {
-        return edits.clone();
+        return within(edits.clone(), notes);
     }
     let Some(short) = &place.short else { return own() };
     if matches!(place.mark, Mark::Version(_)) {
@@ -182,12 +192,18 @@ fn edits_of(
             Err(why) => notes.push(strings::edit_unread(index + 1, all, &why)),
         }
     }
+    let edits = within(edits, notes);
+    // A link with nothing that can be read leaves the lesson as it is.
+    if edits.is_empty() && all > 0 { own() } else { edits }
+}
+
+/// As many edits as a run may have.
+fn within(mut edits: Vec<String>, notes: &mut Vec<String>) -> Vec<String> {
     if edits.len() > MOST_EDITS {
         edits.truncate(MOST_EDITS);
         notes.push(strings::too_many_edits(MOST_EDITS));
     }
-    // A link with nothing that can be read leaves the lesson as it is.
-    if edits.is_empty() && all > 0 { own() } else { edits }
+    edits
 }
 
 /// What is to be said of a link besides its edits, the most important first.

@@ -11,6 +11,7 @@ use yew::{
 };
 
 use super::aloud::Speaker;
+use super::beside::beside;
 use super::dialogs::{Break, BreakProps, Take, TakeProps, go};
 use super::draw::Same;
 use super::edge;
@@ -25,6 +26,7 @@ use super::present;
 use super::route::Route;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
+use super::store::use_store;
 use super::strings;
 use super::transport;
 use super::words::{self, words};
@@ -82,6 +84,7 @@ pub fn LessonPage(props: &Props) -> Html {
     }
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
+    use_store(&state, &to);
     use_keys(&state, &to, &open, &tab);
     let close = {
         let setter = open.setter();
@@ -106,7 +109,11 @@ pub fn LessonPage(props: &Props) -> Html {
         narrow,
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
-    let class = if state.present { "lesson present" } else { "page lesson" };
+    let class = match (state.present, state.notes.is_empty()) {
+        (true, _) => "lesson present",
+        (false, true) => "page lesson",
+        (false, false) => "page lesson noted",
+    };
     let paper = use_paper(&state);
     html! {
         <div {class}>
@@ -233,7 +240,7 @@ fn dialog(
 ) -> Html {
     let (state, to) = (state.clone(), to.clone());
     match open {
-        None => edge::found(&state, &to),
+        None => beside(&state, &to).unwrap_or_else(|| edge::found(&state, &to)),
         Some(Open::Sheet(Sheet::Break(act))) => {
             let node = state.program;
             part::<Break>("break", BreakProps { state, to, node, act, on_close })

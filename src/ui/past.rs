@@ -78,18 +78,22 @@ impl State {
 
     pub(super) fn undo(&mut self) {
         let Some(back) = self.past.pop() else { return };
-        self.future.push(self.snapshot());
-        self.restore(back, strings::UNDONE);
+        let now = self.snapshot();
+        if self.restore(back, strings::UNDONE) {
+            self.future.push(now);
+        }
     }
 
     pub(super) fn redo(&mut self) {
         let Some(back) = self.future.pop() else { return };
-        self.past.push(self.snapshot());
-        self.restore(back, strings::REDONE);
+        let now = self.snapshot();
+        if self.restore(back, strings::REDONE) {
+            self.past.push(now);
+        }
     }
 
-    /// Puts a run that was there before on screen again.
-    fn restore(&mut self, back: Snapshot, words: &str) {
+    /// Puts a run that was there before on screen again; whether that was possible.
+    pub(super) fn restore(&mut self, back: Snapshot, words: &str) -> bool {
         self.shown_solution = false;
         let now = self.lesson.scenario.seed;
         self.set_seed(back.seed);
@@ -101,16 +105,19 @@ impl State {
                 self.show = Rc::new(show);
                 self.edits = back.edits;
                 self.set_level(back.level);
-                self.jump(back.head);
+                // What a browser kept may be of another edition, and of another length.
+                let end = self.show.end();
+                self.jump(if back.head.event <= end.event { back.head } else { end });
                 self.wrong = None;
                 self.typed = None;
                 self.done(words.into());
+                true
             }
-            // It ran before; but what a browser kept may be of another edition.
             Err((index, words)) => {
                 self.set_seed(now);
                 self.playing = false;
                 self.wrong = Some((edits.get(index).cloned().unwrap_or_default(), words));
+                false
             }
         }
     }

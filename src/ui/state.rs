@@ -6,15 +6,18 @@ use super::cards::Cards;
 use super::class::{Count, Tally};
 pub use super::fault::Fault;
 use super::hold::{Hold, Number};
+use super::kept::Kept;
 use super::learn::{Said, Seen};
 pub use super::open::{Place, own_edits};
 pub use super::past::{MOST_UNDO, Snapshot};
 use super::show::{Head, Show, Size, picture};
 use super::sought::Found;
 use super::strings;
+use super::versus::{Against, Versus};
 use super::voice::Wish;
+use super::work::{Sort, Verdicts};
 use crate::lesson::{Class, Lesson, Level};
-use crate::run::Run;
+use crate::run::{Branch, Run};
 use crate::sim::{Micros, ProcId};
 
 /// The speeds of playing, in quarters.
@@ -71,6 +74,20 @@ pub struct State {
     pub program: ProcId,
     /// The seed that the lesson itself says; the lesson here has that of the run on screen.
     pub own_seed: u64,
+    /// What outlives the page.
+    pub kept: Rc<Kept>,
+    /// The branch on screen.
+    pub branch: u64,
+    /// The branch that the last step of a number made: the next step replaces it.
+    pub fresh: Option<u64>,
+    /// The branch that was just deleted.
+    pub deleted: Option<Branch>,
+    /// The verdicts on branches that are known.
+    pub verdicts: Verdicts,
+    /// Counts the changes of what is to be kept.
+    pub keeps: u32,
+    /// Another run beside the one on screen, while they are compared.
+    pub versus: Option<Rc<Versus>>,
     /// What a link said that could not be followed, a sentence each.
     pub notes: Vec<String>,
     /// The edit that could not be read, and why.
@@ -185,6 +202,22 @@ pub enum Action {
     Story,
     /// What a link could not do has been read.
     Heard,
+    /// Puts a branch on screen.
+    Branch(u64),
+    /// Gives a branch a name.
+    Rename(u64, String),
+    /// Deletes a branch.
+    Delete(u64),
+    /// Brings back the branch that was deleted last.
+    Revive,
+    /// Takes over what another tab or a file has.
+    TakeOver(Rc<Kept>),
+    /// Forgets what was answered and solved.
+    Forget,
+    /// Shows another run beside the one on screen, or closes that.
+    Compare(Option<Against>),
+    /// Puts one of the two compared runs on screen.
+    Side(usize),
 }
 
 impl State {
@@ -192,6 +225,7 @@ impl State {
     #[must_use]
     pub fn after(&self, action: Action) -> State {
         let mut next = self.clone();
+        let sort = Sort::of(&action, self);
         if !(next.present && next.asks_first(&action)) {
             next.take(action);
         }
@@ -199,6 +233,7 @@ impl State {
         let same = Rc::ptr_eq(&next.show.run, &self.show.run);
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
         next.notice_the_goal();
+        next.keep_up(self, sort);
         next
     }
 
@@ -263,6 +298,10 @@ impl State {
             Action::Find(edit) => {
                 self.playing = false;
                 self.found = edit.and_then(|edit| Found::of(self, edit)).map(Rc::new);
+            }
+            Action::Compare(against) => {
+                self.playing = false;
+                self.versus = against.and_then(|other| Versus::of(self, &other)).map(Rc::new);
             }
             edit => self.take_edit(edit),
         }

@@ -5,13 +5,16 @@ use web_sys::MouseEvent;
 use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
 
 use super::ask::prediction;
+use super::branches::Branches;
 use super::draw::{Same, node};
 use super::hands::{another, edits};
 use super::page::Model;
+use super::part::part;
 use super::state::{Action, State, own_edits};
 use super::strings;
 use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
+use super::versus::Against;
 use crate::lesson::{Beat, Block, Inline, Target};
 use crate::sheet::reported;
 use crate::systems::{RESOURCE_RULES, Registry, Rule};
@@ -43,6 +46,7 @@ pub fn words(props: &Props) -> Html {
             { edits(props) }
             if state.level.is_none() { { by_hand(props) } }
             { another(props) }
+            { part::<Branches>("branches", props.clone()) }
             { rules(state) }
         </>
     }
@@ -336,11 +340,19 @@ fn defences(props: &Props) -> Html {
         let on = state.edits.contains(&defence.edit.text);
         let to = props.to.clone();
         let onclick = Callback::from(move |_: MouseEvent| to.dispatch(Action::Defend(i)));
+        let to = props.to.clone();
+        let compare = Callback::from(move |_: MouseEvent| {
+            to.dispatch(Action::Compare(Some(Against::Defence(i))));
+        });
         html! {
-            <button type="button" key={i} role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
-                <span>{ &defence.title }</span>
-                <span class="knob" aria-hidden="true"></span>
-            </button>
+            <div key={i} class="defence">
+                <button type="button" role="switch" class="switch" aria-checked={on.to_string()} {onclick}>
+                    <span>{ &defence.title }</span>
+                    <span class="knob" aria-hidden="true"></span>
+                </button>
+                <button type="button" class="link versus-link" aria-haspopup="dialog" onclick={compare}
+                    aria-label={strings::compare_on_and_off(&defence.title)}>{ strings::COMPARE }</button>
+            </div>
         }
     });
     html! {

@@ -1,6 +1,8 @@
-//! A run: a scenario, its edits and a seed, simulated and judged; keyframes for seeking; links.
+//! A run: a scenario, its edits and a seed, simulated and judged; keyframes for seeking; links, branches, comparison.
 
 mod address;
+mod branch;
+mod compare;
 mod edit;
 pub mod kind;
 pub mod link;
@@ -12,6 +14,8 @@ pub mod why;
 
 pub use address::{Names, Node, NodeKind};
 pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, Whom, parse_edit};
+pub use branch::{Branch, Branches, Course, LONGEST_NAME, MOST_BRANCHES};
+pub use compare::Parting;
 pub use link::Link;
 pub use plan::{Compiled, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};

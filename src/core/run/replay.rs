@@ -129,7 +129,7 @@ impl Fnv {
         }
     }
 
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
     }
 }
