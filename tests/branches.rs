@@ -226,11 +226,7 @@ fn a_bad_file_is_refused_with_the_place_and_changes_nothing() {
             "`lessons.lease-expiration.branches.1`: expected a field `run`",
         ),
         ("\"edits\":[", "\"edits\":[null,", "branches.1.edits.1`: expected a text"),
-        (
-            "\"made\":1,",
-            "\"made\":18446744073709551615,",
-            ".made`: expected a whole number",
-        ),
+        ("\"made\":1,", "\"made\":18446744073709551615,", ".made`: expected a whole number"),
         ("\"undo\":[", "\"undo\":{},\"x\":[", "undo`: expected a list"),
     ] {
         let spoilt = text.replacen(from, to, 1);

@@ -60,7 +60,7 @@ fn side(props: &Props, index: usize, picture: Option<Html>) -> Html {
                 if let Some(verdict) = verdict { { ": " }{ &verdict.word } }
             </span></h3>
             if let Some(verdict) = verdict { <p class="quiet">{ &verdict.rest }</p> }
-            <div class="edge-picture" tabindex="0" role="group" aria-label={side.name.clone()}>{ for picture }</div>
+            <section class="edge-picture" tabindex="0" aria-label={strings::act_on(strings::PICTURE, &side.name)}>{ for picture }</section>
             <div class="acts">
                 <button type="button" class="plain" {onclick}
                     aria-label={strings::act_on(strings::OPEN_OTHER, &side.name)}>{ strings::OPEN_OTHER }</button>

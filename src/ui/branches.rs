@@ -24,9 +24,8 @@ pub fn Branches(props: &Props) -> Html {
     let all = use_state_eq(|| false);
     let list = state.kept.branches.list();
     let keeping = store::keeping();
-    if list.len() < 2 && state.deleted.is_none() && keeping == Keeping::All && told.is_empty() {
-        return files(props, &told);
-    }
+    // One run is no list yet.
+    let several = list.len() > 1 || state.deleted.is_some();
     let hidden = if *all { 0 } else { list.len().saturating_sub(FEW) };
     // The one on screen is always in sight.
     let shown = list.iter().enumerate().filter(|(i, b)| *i >= hidden || b.id == state.branch);
@@ -43,9 +42,11 @@ pub fn Branches(props: &Props) -> Html {
         })
     };
     html! {
-        <section class="branches" aria-labelledby="branches-title">
-            <h2 id="branches-title" tabindex="-1">{ strings::BRANCHES }<span class="quiet">{ " · " }{ strings::BRANCHES_NOTE }</span></h2>
-            <ul>{ for rows }</ul>
+        <section class="branches" aria-label={strings::BRANCHES}>
+            if several {
+                <h2 id="branches-title" tabindex="-1">{ strings::BRANCHES }<span class="quiet">{ " · " }{ strings::BRANCHES_NOTE }</span></h2>
+                <ul>{ for rows }</ul>
+            }
             if hidden > 0 {
                 <button type="button" class="link" onclick={more}>{ strings::all_branches(list.len()) }</button>
             }

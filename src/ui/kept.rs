@@ -393,25 +393,19 @@ impl<'j> At<'j> {
         u64::from_str_radix(&text, 16).or_else(|_| self.wrong("an id of hexadecimal digits"))
     }
 
-    fn list<T>(
-        &self,
-        most: usize,
-        each: impl Fn(&At<'_>) -> Result<T, String>,
-    ) -> Result<Vec<T>, String> {
+    /// The values of a list, at most so many.
+    fn list(&self, most: usize) -> Result<Vec<At<'j>>, String> {
         let Json::List(values) = self.json else { return self.wrong("a list") };
         if values.len() > most {
             return self.wrong(&format!("at most {most} of them"));
         }
         let at = |(i, json)| At::new(json, format!("{}.{}", self.path, i + 1));
-        values.iter().enumerate().map(|v| each(&at(v))).collect()
+        Ok(values.iter().enumerate().map(at).collect())
     }
 
-    fn maybe<T>(
-        &self,
-        name: &str,
-        read: impl Fn(&At<'_>) -> Result<T, String>,
-    ) -> Result<Option<T>, String> {
-        self.field(name).map(|at| read(&at)).transpose()
+    /// The values of a list in this field; none where there is no such field.
+    fn all(&self, name: &str, most: usize) -> Result<Vec<At<'j>>, String> {
+        self.field(name).map_or_else(|| Ok(Vec::new()), |at| at.list(most))
     }
 
     fn kept(&self) -> Result<Kept, String> {
@@ -420,27 +414,31 @@ impl<'j> At<'j> {
         }
         let mut kept = Kept::default();
         // Deleted ones are among them.
-        for branch in self
-            .maybe("branches", |at| at.list(5 * MOST_BRANCHES, |a| a.branch()))?
-            .into_iter()
-            .flatten()
-        {
-            kept.branches.insert(branch);
+        for branch in self.all("branches", 5 * MOST_BRANCHES)? {
+            kept.branches.insert(branch.branch()?);
         }
-        kept.answers =
-            self.maybe("answers", |at| at.list(200, |a| a.answer()))?.unwrap_or_default();
-        kept.solved = self.maybe("solved", |at| at.list(2, |a| a.solved()))?.unwrap_or_default();
-        kept.undo =
-            self.maybe("undo", |at| at.list(2 * MOST_TABS, |a| a.undo()))?.unwrap_or_default();
+        for answer in self.all("answers", 200)? {
+            kept.answers.push(answer.answer()?);
+        }
+        for solved in self.all("solved", 2)? {
+            kept.solved.push(solved.solved()?);
+        }
+        for undo in self.all("undo", 2 * MOST_TABS)? {
+            kept.undo.push(undo.undo()?);
+        }
         Ok(kept)
     }
 
     fn course(&self) -> Result<Course, String> {
-        Ok(Course {
+        let mut course = Course {
             variant: self.must("run")?.text()?,
-            seed: self.maybe("seed", |a| a.seed())?,
-            edits: self.must("edits")?.list(MOST_EDITS, |a| a.text())?,
-        })
+            seed: self.field("seed").map(|a| a.seed()).transpose()?,
+            edits: Vec::new(),
+        };
+        for edit in self.must("edits")?.list(MOST_EDITS)? {
+            course.edits.push(edit.text()?);
+        }
+        Ok(course)
     }
 
     fn seed(&self) -> Result<u64, String> {
@@ -452,9 +450,9 @@ impl<'j> At<'j> {
 
     fn branch(&self) -> Result<Branch, String> {
         let (made, changed) = (self.must("made")?.number()?, self.must("changed")?.number()?);
-        let gone = self.maybe("gone", |a| a.id())?;
+        let gone = self.field("gone").map(|a| a.id()).transpose()?;
         let course = if gone.is_some() { Course::default() } else { self.course()? };
-        let name = self.maybe("name", |a| a.text())?;
+        let name = self.field("name").map(|a| a.text()).transpose()?;
         if name.as_ref().is_some_and(|n| n.chars().count() > LONGEST_NAME) {
             return self.must("name")?.wrong(&format!("at most {LONGEST_NAME} characters"));
         }
@@ -465,9 +463,9 @@ impl<'j> At<'j> {
             made,
             name,
             course,
-            event: self.maybe("event", |a| a.small())?,
-            at: Micros(self.maybe("at_us", |a| a.number())?.unwrap_or(0)),
-            told: self.maybe("told", |a| a.yes())?.unwrap_or(false),
+            event: self.field("event").map(|a| a.small()).transpose()?,
+            at: Micros(self.field("at_us").map(|a| a.number()).transpose()?.unwrap_or(0)),
+            told: self.field("told").map(|a| a.yes()).transpose()?.unwrap_or(false),
         })
     }
 
@@ -477,7 +475,7 @@ impl<'j> At<'j> {
             Some(answer) => Some(Said {
                 answer: answer.small()? as usize,
                 sure: self.must("sure")?.small()?,
-                why: self.maybe("why", |a| a.text())?.unwrap_or_default(),
+                why: self.field("why").map(|a| a.text()).transpose()?.unwrap_or_default(),
             }),
         };
         let looked = |at: &At<'_>| {
@@ -488,7 +486,7 @@ impl<'j> At<'j> {
         Ok(Answer {
             id: self.must("id")?.text()?,
             said,
-            looked: self.maybe("looked", looked)?,
+            looked: self.field("looked").map(|a| looked(&a)).transpose()?,
             changed: self.must("changed")?.number()?,
         })
     }
@@ -509,15 +507,21 @@ impl<'j> At<'j> {
 
     fn past(&self) -> Result<Past, String> {
         Ok(Past {
-            level: self.maybe("level", |a| a.level())?,
+            level: self.field("level").map(|a| a.level()).transpose()?,
             course: self.course()?,
-            event: self.maybe("event", |a| a.small())?,
-            at: Micros(self.maybe("at_us", |a| a.number())?.unwrap_or(0)),
+            event: self.field("event").map(|a| a.small()).transpose()?,
+            at: Micros(self.field("at_us").map(|a| a.number()).transpose()?.unwrap_or(0)),
         })
     }
 
     fn undo(&self) -> Result<Undo, String> {
-        let list = |name: &str| self.must(name)?.list(2 * super::past::MOST_UNDO, |a| a.past());
+        let list = |name: &str| {
+            let mut list = Vec::new();
+            for past in self.must(name)?.list(2 * super::past::MOST_UNDO)? {
+                list.push(past.past()?);
+            }
+            Ok::<_, String>(list)
+        };
         Ok(Undo {
             tab: self.must("tab")?.number()?,
             now: self.must("now")?.id()?,

@@ -109,11 +109,7 @@ pub fn LessonPage(props: &Props) -> Html {
         narrow,
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
-    let class = match (state.present, state.notes.is_empty()) {
-        (true, _) => "lesson present",
-        (false, true) => "page lesson",
-        (false, false) => "page lesson noted",
-    };
+    let class = layout(&state);
     let paper = use_paper(&state);
     html! {
         <div {class}>
@@ -129,6 +125,14 @@ pub fn LessonPage(props: &Props) -> Html {
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
             { dialog }
         </div>
+    }
+}
+
+fn layout(state: &State) -> &'static str {
+    match (state.present, state.notes.is_empty()) {
+        (true, _) => "lesson present",
+        (false, true) => "page lesson",
+        (false, false) => "page lesson noted",
     }
 }
 

@@ -834,10 +834,11 @@ pub const NO_FIGURE_DIFFERS: &str = "No figure of the verdict differs.";
 pub const FIGURE: &str = "Figure";
 pub const ABOVE_EQUAL: &str =
     "Both pictures have one scale and begin shortly before the first difference, which is marked.";
+pub const PICTURE: &str = "Picture";
 pub const OPEN_OTHER: &str = "Open this run";
 
 pub fn compare_on_and_off(title: &str) -> String {
-    format!("{title}: on and off compared")
+    format!("{COMPARE} on and off: {title}")
 }
 
 pub fn cannot_compare(why: &str) -> String {
