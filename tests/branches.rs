@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use lockscope::lesson::{self, Lesson, Level};
+use lockscope::lesson::{self, Class, Lesson, Level};
 use lockscope::narrate::Tone;
 use lockscope::run::{Course, MOST_BRANCHES, Parting, Span, kind};
 use lockscope::sim::{Micros, ProcId};
@@ -145,6 +145,27 @@ fn what_was_answered_can_be_forgotten_and_stays_forgotten() {
     let forgot = state.after(Action::Forget);
     let text = keep(&forgot, Some(&text), 1);
     assert_eq!(reload(&forgot, &text, 1).said[0], None);
+}
+
+#[test]
+fn cards_stay_sorted_and_their_runs_are_no_branches() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/03-efficiency-or-correctness.md");
+    let lesson = lesson::read(&path).expect("the cards are there");
+    let first = State::open(lesson.clone(), &Place::default()).expect("it runs");
+    let acts = [
+        Action::Deal(0),
+        Action::Sort(Class::Correctness),
+        Action::Deal(3),
+        Action::Sort(Class::Efficiency),
+    ];
+    let sorted = after(first, acts);
+    assert_eq!(sorted.kept.branches.list().len(), 1);
+    let text = keep(&sorted, None, 1);
+    let kept = kept::of_lesson(Some(&text), &lesson.id).expect("it was written here");
+    let again = State::open(lesson, &Place::default()).expect("it runs").recall(kept, &[1]);
+    assert_eq!(again.cards.said, sorted.cards.said);
+    assert!(again.cards.said[0].is_some() && again.cards.said[3].is_some());
 }
 
 #[test]

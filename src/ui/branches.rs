@@ -175,8 +175,10 @@ fn files(props: &Props, told: &yew::UseStateHandle<String>) -> Html {
     });
     let to = props.to.clone();
     let forget = Callback::from(move |_: MouseEvent| to.dispatch(Action::Forget));
-    let answered =
-        props.state.said.iter().any(Option::is_some) || props.state.solved.contains(&true);
+    let state = &props.state;
+    let answered = state.said.iter().any(Option::is_some)
+        || state.cards.said.iter().any(Option::is_some)
+        || state.solved.contains(&true);
     html! {
         <details class="files">
             <summary>{ strings::YOUR_WORK }</summary>

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::kept::{Answer, Kept, Past, Solved, Undo};
+use super::learn::Said;
 use super::open::own_edits;
 use super::past::Snapshot;
 use super::show::{Head, simulated};
 use super::state::{Action, State};
 use super::strings;
-use crate::lesson::Lesson;
+use crate::lesson::{Card, Class, Lesson};
 use crate::narrate::{self, Tone};
 use crate::run::{Branch, Course};
 use crate::sim::Table;
@@ -95,32 +96,29 @@ impl State {
         let was = before.hold.as_ref().map_or(before.head, |h| h.before_head());
         let goes_on = action == Sort::Nudges(true);
         let step = self.fresh.filter(|fresh| goes_on && *fresh == left);
+        let sorting = self.cards.sorting.is_some();
         let branches = &mut self.keep_mut().branches;
         let unnamed = branches.get(left).is_some_and(|b| b.name.is_none());
         match step {
             Some(step) if unnamed => drop(branches.delete(step)),
             _ => branches.leave(left, was.event, was.at),
         }
-        let new = branches.visit(&course, head.event, head.at);
+        // The runs of cards are the lesson's, one after the other.
+        let new = !sorting && branches.visit(&course, head.event, head.at);
         self.fresh = (new && matches!(action, Sort::Nudges(_))).then_some(id);
         self.branch = id;
         self.deleted = None;
     }
 
     fn keep_answers(&mut self, before: &State) {
-        for index in 0..self.said.len() {
-            let now = (self.said.get(index), self.looked.get(index));
-            if now == (before.said.get(index), before.looked.get(index)) {
-                continue;
+        let (now, then) = (self.answers(), before.answers());
+        for (answer, old) in now.into_iter().zip(then) {
+            if answer != old {
+                let kept = self.keep_mut();
+                let changed = kept.tick();
+                kept.answers.retain(|a| a.id != answer.id);
+                kept.answers.push(Answer { changed, ..answer });
             }
-            let Some(id) = self.lesson.predictions.get(index).map(|p| p.id.clone()) else {
-                continue;
-            };
-            let (said, looked) = (now.0.cloned().flatten(), now.1.copied().flatten());
-            let kept = self.keep_mut();
-            let changed = kept.tick();
-            kept.answers.retain(|a| a.id != id);
-            kept.answers.push(Answer { id, said, looked, changed });
         }
         let levels = self.lesson.tasks.iter().map(|t| t.level).zip(self.solved.clone());
         for (index, (level, yes)) in levels.collect::<Vec<_>>().into_iter().enumerate() {
@@ -131,6 +129,23 @@ impl State {
                 kept.solved.push(Solved { level, yes, changed });
             }
         }
+    }
+
+    /// What was said to each prediction and of each card.
+    fn answers(&self) -> Vec<Answer> {
+        let predictions = self.lesson.predictions.iter().enumerate().map(|(i, p)| Answer {
+            id: p.id.clone(),
+            said: self.said.get(i).cloned().flatten(),
+            looked: self.looked.get(i).copied().flatten(),
+            changed: 0,
+        });
+        let cards = self.lesson.cards.iter().enumerate().map(|(i, card)| {
+            let tray = self.cards.said.get(i).copied().flatten();
+            let place = tray.and_then(|tray| Class::ALL.iter().position(|c| *c == tray));
+            let said = place.map(|answer| Said { answer, sure: 0, why: String::new() });
+            Answer { id: card_id(card), said, looked: None, changed: 0 }
+        });
+        predictions.chain(cards).collect()
     }
 
     /// Takes over what was kept when the lesson was open before; `tabs` are the numbers
@@ -156,12 +171,19 @@ impl State {
             let Some(answer) = kept.answers.iter().find(|a| a.id == prediction.id) else {
                 continue;
             };
-            let known = |said: &super::learn::Said| said.answer < prediction.answers.len();
+            let known = |said: &Said| said.answer < prediction.answers.len();
             if let Some(place) = self.said.get_mut(index) {
                 *place = answer.said.clone().filter(known);
             }
             if let Some(place) = self.looked.get_mut(index) {
                 *place = answer.looked;
+            }
+        }
+        for (index, card) in self.lesson.cards.iter().enumerate() {
+            let id = card_id(card);
+            let Some(answer) = kept.answers.iter().find(|a| a.id == id) else { continue };
+            if let Some(place) = self.cards.said.get_mut(index) {
+                *place = answer.said.as_ref().and_then(|s| Class::ALL.get(s.answer).copied());
             }
         }
         for (index, task) in self.lesson.tasks.iter().enumerate() {
@@ -246,6 +268,7 @@ impl State {
             Action::Forget => {
                 self.said.iter_mut().for_each(|s| *s = None);
                 self.looked.iter_mut().for_each(|l| *l = None);
+                self.cards.said.iter_mut().for_each(|c| *c = None);
                 self.solved.iter_mut().for_each(|s| *s = false);
                 self.done(strings::FORGOTTEN.into());
             }
@@ -332,4 +355,9 @@ pub fn name_of(lesson: &Lesson, course: &Course) -> String {
         course.edits.iter().filter(|e| !own.contains(e)).map(String::as_str).collect();
     let missing = own.iter().filter(|e| !course.edits.contains(e)).count();
     strings::branch_name(title, &more, missing, course.seed)
+}
+
+/// Under which id it is kept what was said of a card; no prediction has a space in its id.
+fn card_id(card: &Card) -> String {
+    format!("card {}", card.variant.text)
 }

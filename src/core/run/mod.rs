@@ -13,9 +13,9 @@ mod short;
 pub mod why;
 
 pub use address::{Names, Node, NodeKind};
-pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, Whom, parse_edit};
 pub use branch::{Branch, Branches, Course, LONGEST_NAME, MOST_BRANCHES};
 pub use compare::Parting;
+pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, Whom, parse_edit};
 pub use link::Link;
 pub use plan::{Compiled, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};
