@@ -84,7 +84,6 @@ pub fn LessonPage(props: &Props) -> Html {
     }
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
-    use_store(&state, &to);
     use_keys(&state, &to, &open, &tab);
     let close = {
         let setter = open.setter();
@@ -174,6 +173,7 @@ fn notes(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
 /// Address, title, focus, and what must be seen.
 #[hook]
 fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
+    use_store(state, to);
     {
         // The address follows what is on screen, so that a reload or a copied link brings it back.
         let at_rest = (!state.playing && state.hold.is_none()).then(|| Route::of(state));
