@@ -65,7 +65,8 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
     let mut drawn = Vec::new();
     for pair in picture.lanes.windows(2) {
         let (from, to) = (&pair[0], &pair[1]);
-        if from.kind == NodeKind::Service && to.kind != NodeKind::Client {
+        let guards = matches!(from.kind, NodeKind::Service | NodeKind::Gateway);
+        if guards && matches!(to.kind, NodeKind::Gateway | NodeKind::Resource) {
             let y = (HEADER - 8 + 8) / 2;
             let pen = pen(Role::Ink, 15, Dash::Dotted);
             drawn.push(level(from.header.right, to.header.left, y, pen));

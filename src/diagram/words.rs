@@ -3,7 +3,7 @@
 use super::story::token_words;
 use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd, Unmet};
 use crate::run::{NodeKind, Run, kind};
-use crate::sim::{MessageInfo, MsgId, ProcId};
+use crate::sim::{MessageInfo, MsgId, ProcId, What};
 use crate::systems::Body;
 
 /// What a message's label says, the token on its plate, and whether it only answers.
@@ -40,8 +40,14 @@ pub(super) fn message(
             _ => (info.body.name.into(), info.body.token, false),
         };
     }
-    let cause = sent.causes.iter().next().and_then(|c| record.event(c).note());
-    match cause {
+    let cause = sent.causes.iter().next().map(|c| record.event(c));
+    // Whoever passes an answer on says what the answer said.
+    if let Some(What::Deliver(answer)) = cause.map(|c| &c.what)
+        && record.message(*answer).body.name == info.body.name
+    {
+        return message(run, *answer, record.message(*answer));
+    }
+    match cause.and_then(|c| c.note()) {
         Some(Testimony::Grant { .. } | Testimony::Mint(..)) => match info.body.token {
             Some(token) => (String::new(), Some(token), false),
             None => (info.body.name.into(), None, false),

@@ -147,6 +147,9 @@ pub struct Variant {
     /// An invariant in place of the scenario's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<String>,
+    /// Whether it has a gateway, where the scenario has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gateway: bool,
     /// Its edits.
     pub edits: Vec<Line>,
     /// What is asserted of its run.
@@ -433,8 +436,8 @@ impl Inline {
 impl Variant {
     /// Whether two variants differ in their edits only.
     pub fn same_scene(&self, other: &Variant) -> bool {
-        (&self.clients, &self.cells, &self.invariant)
-            == (&other.clients, &other.cells, &other.invariant)
+        (&self.clients, &self.cells, &self.invariant, self.gateway)
+            == (&other.clients, &other.cells, &other.invariant, other.gateway)
     }
 
     /// Whether the part of the scenario at this path is the variant's own.
@@ -472,6 +475,7 @@ impl Lesson {
         if !variant.cells.is_empty() {
             scenario.cells.clone_from(&variant.cells);
         }
+        scenario.gateway |= variant.gateway;
         if variant.invariant.is_some() {
             scenario.invariant.clone_from(&variant.invariant);
         }

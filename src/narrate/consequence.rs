@@ -2,7 +2,9 @@
 
 use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
-use crate::judge::{Bench, Finding, Grant, IntervalKind, LockId, Section, Testimony, Token};
+use crate::judge::{
+    Bench, Finding, Grant, IntervalKind, LockId, Section, SectionEnd, Testimony, Token,
+};
 use crate::run::Run;
 use crate::sim::{EventId, Micros, ProcId};
 
@@ -201,6 +203,13 @@ impl Teller<'_> {
     pub fn half(&self, section: Section, event: EventId) -> String {
         let (written, missing) = self.parts(section, event);
         let written = if written.is_empty() { "a part".into() } else { and(&written) };
+        let closed = self.events_to(event).find_map(|e| match e.note() {
+            Some(Testimony::Close(of, why)) if *of == section => Some(*why),
+            _ => None,
+        });
+        if closed == Some(SectionEnd::Undone) {
+            return format!("wrote {written} and could not take all of it back");
+        }
         if missing.is_empty() {
             return format!("wrote {written} and never the rest");
         }

@@ -402,11 +402,12 @@ impl Reader<'_, '_> {
         let clients = self.want(&mut f, "clients", Self::clients).unwrap_or_default();
         let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
         let invariant = self.want(&mut f, "invariant", Self::words);
+        let gateway = self.want(&mut f, "gateway", Self::truth).unwrap_or_default();
         let edits = self.want(&mut f, "edits", Self::lines).unwrap_or_default();
         let expect = self.need(&mut f, "expect", Self::lines);
         self.rest(f);
         let title = title.unwrap_or_else(|| default_title(&name));
-        Some(Variant { name, title, clients, cells, invariant, edits, expect: expect? })
+        Some(Variant { name, title, clients, cells, invariant, gateway, edits, expect: expect? })
     }
 }
 

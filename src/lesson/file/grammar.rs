@@ -287,6 +287,7 @@ pub const KEYS: &[Key] = &[
     key("variants.NAME.title", "text", Some("from the name"), "What its tab is called."),
     key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
     key("variants.NAME.expect", "list of assertions", None, "What must come out."),
+    key("variants.NAME.gateway", "true or false", Some("false"), "A gateway for this variant."),
     key("variants.NAME.cells", "table of numbers", Some("none"), "Cells in place of all above."),
     key(
         "variants.NAME.invariant",
