@@ -4,8 +4,9 @@ use std::path::Path;
 
 use lockscope::judge::Testimony;
 use lockscope::lesson::{self, Class, Lesson};
-use lockscope::run::{Run, kind};
+use lockscope::run::{Run, compile, kind};
 use lockscope::sim::Micros;
+use lockscope::systems::Registry;
 
 fn lesson(file: &str) -> Lesson {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(file);
@@ -94,4 +95,31 @@ fn each_of_the_twelve_cards_has_a_run_of_its_own_that_decides_its_tray() {
         let verdict = run(&lesson, &card.variant.text).judgement.verdict;
         assert_eq!(Class::of(&verdict), Some(card.tray), "{}", card.text);
     }
+}
+
+/// What a unique key gives: of any number who ask for it, one is taken and all others are told.
+#[test]
+fn of_ten_workers_who_insert_one_key_nine_are_refused() {
+    let lesson = lesson("18-ask-the-resource.md");
+    let mut scenario = lesson.scenario_of(lesson.variant("unique").expect("it is there"));
+    let one = scenario.clients.get("client-b").expect("it is there").clone();
+    let ids = ["client-c", "client-d", "client-e", "client-f", "client-g", "client-h", "i", "j"];
+    for id in ids {
+        scenario.clients.insert(id.to_string(), one.clone());
+    }
+    let compiled = compile(&scenario, &[], &Registry::standard()).expect("it compiles");
+    let run = Run::of(compiled);
+    let count = |kind: &str, cell: &str| {
+        let named = run.names().cells.iter().position(|c| c == cell).expect("the cell is there");
+        let of = run.record.events.iter().filter(|e| kind::kind(e) == kind);
+        of.filter(|e| match e.note() {
+            Some(Testimony::Accept(op, ..) | Testimony::Reject(op, ..)) => {
+                usize::from(op.cell.0) == named
+            }
+            _ => false,
+        })
+        .count()
+    };
+    assert_eq!((count("accept", "ada"), count("reject", "ada")), (1, 9));
+    assert_eq!(count("accept", "account_a") + count("accept", "account_b"), 1);
 }
