@@ -47,9 +47,15 @@ pub fn cards(props: &Props) -> Html {
             </>
         },
     };
+    // While cards are sorted, no story stands above them.
+    let words = strings::card_of(top + 1, all);
+    let title = match state.cards.sorting {
+        Some(_) => html! { <h1 id="cards-title" tabindex="-1">{ words }</h1> },
+        None => html! { <h2 id="cards-title" tabindex="-1">{ words }</h2> },
+    };
     html! {
         <section class="card sort" aria-labelledby="cards-title">
-            <h2 id="cards-title" tabindex="-1">{ strings::card_of(top + 1, all) }</h2>
+            { title }
             <p class="question">{ &card.text }</p>
             { body }
             <p class="sorting">
