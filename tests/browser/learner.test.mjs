@@ -266,7 +266,7 @@ test("a lesson listens to keys as soon as it is open", page(async ({ open }) => 
 test("what does not exist is said, and the list of lessons lives on", page(async ({ open, trouble }) => {
   for (const [where, words] of [
     ["#/nowhere", /There is no page/],
-    ["#/lesson/no-such-lesson", /could not be loaded: the server answers 404/],
+    ["#/lesson/no-such-lesson", /There is no lesson “no-such-lesson” here/],
   ]) {
     const tab = await open(where);
     await tab.getByRole("alert").filter({ hasText: words }).waitFor();
