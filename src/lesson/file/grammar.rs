@@ -241,7 +241,7 @@ pub const KEYS: &[Key] = &[
     key("covers", "list of atoms such as A4", Some("[]"), "Parts of the curriculum."),
     key(
         "faults",
-        "list of at most four out of pause, cut, crash, delay, drop, send",
+        "list of at most four out of pause, suspend, freeze, cut, crash, clock, delay, drop, duplicate, send",
         Some("[]"),
         "The kinds of fault that the page offers.",
     ),
