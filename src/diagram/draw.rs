@@ -42,7 +42,8 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),
         Shape::Words(words) => vec![text(words, Ink::Role(role))],
         Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),
-        Shape::PauseSign { at }
+        Shape::PauseSign { at, .. }
+        | Shape::ClockFace { at }
         | Shape::Hourglass { at }
         | Shape::Held { at }
         | Shape::Accepted { at }

@@ -4,19 +4,17 @@ use super::draw::{filled, pen, through};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
 use super::picture::{Area, Point, Shape};
+use crate::sim::Halt;
 
 /// What draws a sign.
 pub(super) fn icon(shape: &Shape, at: Point, role: Role) -> Vec<Primitive> {
     let thin = pen(role, 15, Dash::Solid);
     match shape {
-        Shape::PauseSign { .. } => vec![
-            disc(at, 80, thin),
-            stroke(
-                at,
-                &[&[(-22, -35), (-22, 35)], &[(22, -35), (22, 35)]],
-                pen(role, 20, Dash::Solid),
-            ),
-        ],
+        Shape::PauseSign { how, .. } => stopped(*how, at, role),
+        Shape::ClockFace { .. } => {
+            let hands: &[&[(i32, i32)]] = &[&[(0, -55), (0, 0), (38, 22)]];
+            vec![disc(at, 85, thin), stroke(at, hands, pen(role, 17, Dash::Solid))]
+        }
         Shape::Hourglass { .. } => {
             let glass: &[(i32, i32)] = &[(-35, -45), (35, -45), (-35, 45), (35, 45)];
             vec![
@@ -156,6 +154,36 @@ fn torn(at: Point, role: Role) -> Vec<Primitive> {
         shaped(at, &whole, Some(pen(role, 15, Dash::Solid)), Fill::Solid(role)),
         shaped(at, &missing, Some(pen(role, 15, Dash::Dotted)), Fill::Ground),
     ]
+}
+
+/// Two strokes for a pause, a moon for a host that sleeps, a star of ice for a frozen machine.
+fn stopped(how: Halt, at: Point, role: Role) -> Vec<Primitive> {
+    let around = disc(at, 80, pen(role, 15, Dash::Solid));
+    let lines = |lines: &[&[(i32, i32)]], width| stroke(at, lines, pen(role, width, Dash::Solid));
+    match how {
+        Halt::Pause => vec![around, lines(&[&[(-22, -35), (-22, 35)], &[(22, -35), (22, 35)]], 20)],
+        Halt::Suspend => {
+            let moon = [
+                (8, -48),
+                (-18, -42),
+                (-40, -20),
+                (-44, 10),
+                (-28, 36),
+                (0, 48),
+                (28, 40),
+                (44, 16),
+                (18, 22),
+                (-6, 8),
+                (-10, -18),
+            ];
+            vec![around, shaped(at, &moon, None, Fill::Solid(role))]
+        }
+        Halt::Freeze => {
+            let star: &[&[(i32, i32)]] =
+                &[&[(0, -48), (0, 48)], &[(-42, -24), (42, 24)], &[(-42, 24), (42, -24)]];
+            vec![around, lines(star, 15)]
+        }
+    }
 }
 
 /// Three quarters of a circle that end in an arrow.

@@ -11,7 +11,7 @@ use super::story::{Bar, Fold, Story, Stretch};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId, What, sort, sort_by_key};
+use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, What, sort, sort_by_key};
 
 /// How often a picture is laid out anew because labels lacked room.
 const ROUNDS: usize = 4;
@@ -329,6 +329,10 @@ impl<'r> Composer<'r> {
         for pause in &self.story.pauses {
             let x = self.x(pause.node);
             let (top, bottom) = (self.y(pause.from), self.y(pause.to));
+            let halt = match self.run.record.event(pause.event).what {
+                What::Halt(how, _) => how,
+                _ => Halt::Pause,
+            };
             let ladder = Shape::Ladder { x, top, bottom };
             self.push(pause.event, Role::Muted, pause.from, Some(pause.to), ladder);
             self.board.block(Area { left: x - 6, top, right: x + 6, bottom });
@@ -336,16 +340,13 @@ impl<'r> Composer<'r> {
             for (event, at) in ends {
                 let at_point = Point { x, y: self.y(at) };
                 if let Some(event) = event {
-                    let sign = Shape::PauseSign { at: at_point };
+                    let sign = Shape::PauseSign { at: at_point, how: halt };
                     self.board.block(sign.bounds());
                     self.push(event, Role::Muted, at, None, sign);
                 }
             }
-            let how = match self.run.record.event(pause.event).what {
-                What::Halt(how, _) => narrate::stopped(how),
-                _ => "paused",
-            };
-            let words = format!("{how} {}", narrate::span(pause.to.since(pause.from)));
+            let length = narrate::span(pause.to.since(pause.from));
+            let words = format!("{} {length}", narrate::stopped(halt));
             self.beside(pause, pause.from, &words, 15, 3);
         }
     }

@@ -3,7 +3,7 @@
 use super::height;
 use super::palette::Role;
 use crate::run::NodeKind;
-use crate::sim::{EventId, Micros, MsgId, ProcId};
+use crate::sim::{EventId, Halt, Micros, MsgId, ProcId};
 
 /// How large text and signs are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -169,7 +169,9 @@ pub enum Shape {
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
-    PauseSign { at: Point },
+    PauseSign { at: Point, how: Halt },
+    /// A clock was stepped, or runs at another rate: a clock's face.
+    ClockFace { at: Point },
     /// A message: a track whose height is its time, so that it is wherever the track crosses the
     /// height of the present moment. `soft` draws an answer that says nothing new more lightly. Its
     /// words and its plate are marks of their own. A lost one ends at a cross.
@@ -276,7 +278,10 @@ impl Shape {
                 bottom: at.y + 10,
             },
             Shape::Words(words) => super::text::area(words),
-            Shape::PauseSign { at } | Shape::Held { at } | Shape::Hourglass { at } => around(at, 9),
+            Shape::PauseSign { at, .. }
+            | Shape::ClockFace { at }
+            | Shape::Held { at }
+            | Shape::Hourglass { at } => around(at, 9),
             Shape::Accepted { at } | Shape::StaleAccepted { at } => around(at, 8),
             Shape::Torn { at } | Shape::Restart { at } => around(at, 9),
             Shape::Duplicate { at } | Shape::Crash { at } => around(at, 11),

@@ -7,7 +7,7 @@ use super::words::{ending, refusal, value};
 use crate::judge::{BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write};
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
-use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
+use crate::sim::{CrashKind, Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
 
 /// Which sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,7 @@ pub(super) enum Kind {
     Crash,
     Restart,
     Notice,
+    Clock,
     /// Words alone.
     Bare,
 }
@@ -51,7 +52,7 @@ impl Kind {
             Kind::Duplicate => 11,
             Kind::Rejected => 13,
             Kind::Corruption => 16,
-            Kind::Torn | Kind::Expired | Kind::Restart => 9,
+            Kind::Torn | Kind::Expired | Kind::Restart | Kind::Clock => 9,
             Kind::Crash => 11,
             Kind::Notice => 6,
             Kind::Bare => 0,
@@ -71,6 +72,7 @@ impl Kind {
             Kind::Crash => Shape::Crash { at },
             Kind::Restart => Shape::Restart { at },
             Kind::Notice => Shape::Notice { at },
+            Kind::Clock => Shape::ClockFace { at },
             Kind::Bare => return None,
         })
     }
@@ -294,17 +296,36 @@ fn of_finding(run: &Run, event: &Event<Testimony>, finding: &Finding) -> Option<
     }
 }
 
+fn task_name(run: &Run, node: ProcId, task: usize) -> String {
+    let tasks = run.names().tasks.get(usize::from(node.0));
+    tasks.and_then(|t| t.get(task)).cloned().unwrap_or_default()
+}
+
 fn of_event(run: &Run, id: EventId, event: &Event<Testimony>) -> Option<Sign> {
     let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
     match event.what {
-        What::Crash(_) => make(Kind::Crash, Role::Ink, &["crash"]),
+        What::Crash(how) => {
+            let word = match how {
+                CrashKind::Kill => "crash",
+                CrashKind::Power => "power off",
+                CrashKind::Clean => "shut down",
+            };
+            make(Kind::Crash, Role::Ink, &[word])
+        }
         What::Restart => make(Kind::Restart, Role::Ink, &["restart"]),
         What::ClockStep(by) => {
             let sign = if by < 0 { '−' } else { '+' };
-            let words = format!("clock {sign}{}", narrate::span(Micros(by.unsigned_abs())));
-            make(Kind::Notice, Role::Stale, &[&words])
+            let words = format!("wall clock {sign}{}", narrate::span(Micros(by.unsigned_abs())));
+            make(Kind::Clock, Role::Stale, &[&words])
         }
-        What::ClockRate(rate) => make(Kind::Notice, Role::Stale, &[&format!("clock ×{rate}")]),
+        What::ClockRate(rate) => make(Kind::Clock, Role::Stale, &[&format!("clocks ×{rate}")]),
+        What::PauseTask(task, span) => {
+            let words = format!("paused {}", narrate::span(span));
+            make(Kind::Notice, Role::Muted, &[&task_name(run, event.node, task), &words])
+        }
+        What::ResumeTask(task) => {
+            make(Kind::Notice, Role::Muted, &[&task_name(run, event.node, task), "goes on"])
+        }
         What::Set(_) => {
             let set = run.compiled.edits.iter().find_map(|e| match &e.action {
                 Action::Set(key, value, Some(at)) if *at == event.at => Some([key, value]),

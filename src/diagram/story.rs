@@ -400,7 +400,10 @@ impl Story {
             if hushed.contains(&id) {
                 continue;
             }
-            let (words, plate, soft) = super::words::message(run, id, info);
+            let (mut words, plate, mut soft) = super::words::message(run, id, info);
+            if info.copy_of.is_some() {
+                (words, soft) = (format!("×2 {words}").trim_end().into(), true);
+            }
             let end = match (info.delivered, info.lost) {
                 (Some(event), _) => End::Arrives(record.event(event).at),
                 (None, Some(event)) => {

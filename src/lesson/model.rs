@@ -13,9 +13,8 @@ use crate::systems::{Basis, Registry};
 pub const BASE: &str = "base";
 
 /// The kinds of fault that a lesson can offer, by the words of their edits.
-pub const FAULTS: [&str; 10] = [
-    "pause", "suspend", "freeze", "cut", "crash", "clock", "delay", "drop", "duplicate", "send",
-];
+pub const FAULTS: [&str; 10] =
+    ["pause", "suspend", "freeze", "cut", "crash", "clock", "delay", "drop", "duplicate", "send"];
 
 /// A place in a lesson file: line and column count from 1, the column in Unicode scalar values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]

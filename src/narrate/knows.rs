@@ -4,7 +4,7 @@ use super::teller::Teller;
 use super::words::{and, moment, one_line, span, stopped};
 use crate::judge::{IntervalKind, LockId, Testimony};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Local, Micros, Pc, ProcId, TaskState, World};
+use crate::sim::{ClockKind, EventId, Local, Micros, Pc, ProcId, TaskState, World};
 use crate::systems::{Fact, Locks, Piece};
 
 /// The key of the line that says what a client's main program is doing.
@@ -54,6 +54,46 @@ pub fn summary(run: &Run, world: &World<Locks>) -> String {
     super::words::capital(&format!("{}.", parts.join("; ")))
 }
 
+/// The clocks of a node that do not show true time, or do not run with it: those that agree in one
+/// line.
+fn clocks(world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    let (clocks, now) = (world.clocks(node), world.now());
+    let shown = |kind: ClockKind| {
+        let clock = clocks.get(kind);
+        let (reading, rate, stopped) = (clock.read(now), clock.rate(), clock.is_stopped());
+        let ahead = reading.0.saturating_sub_unsigned(now.0);
+        let off = match ahead {
+            0 => String::new(),
+            us => {
+                let way = if us < 0 { "behind" } else { "ahead" };
+                format!(", {} {way}", span(Micros(us.unsigned_abs())))
+            }
+        };
+        let runs = match (stopped, rate.num == rate.den) {
+            (true, _) => ", stands still".into(),
+            (false, true) => String::new(),
+            (false, false) => format!(", runs at {rate}"),
+        };
+        let sign = if reading.0 < 0 { "-" } else { "" };
+        let what = format!("{sign}{}{off}{runs}", moment(Micros(reading.0.unsigned_abs())));
+        (!off.is_empty() || !runs.is_empty()).then_some(what)
+    };
+    let [wall, mono, boot] = [ClockKind::Wall, ClockKind::Mono, ClockKind::Boot].map(shown);
+    let lines = if wall == mono && mono == boot {
+        vec![("all its clocks", wall)]
+    } else {
+        vec![("wall clock", wall), ("monotonic clock", mono), ("boot clock", boot)]
+    };
+    let told = |(key, value): (&str, Option<String>)| {
+        // Beside one that lies, the others are worth a word.
+        (key.to_string(), value.unwrap_or_else(|| format!("{}, true", moment(now))))
+    };
+    if lines.iter().all(|l| l.1.is_none()) {
+        return Vec::new();
+    }
+    lines.into_iter().map(told).collect()
+}
+
 impl Teller<'_> {
     fn lines(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
         let mut lines = Vec::new();
@@ -63,6 +103,7 @@ impl Teller<'_> {
             let (how, left) = (stopped(how), span(until.since(world.now())));
             lines.push(("state".into(), format!("{how} until {}, {left} more", moment(until))));
         }
+        lines.extend(clocks(world, node));
         lines.extend(self.doing(world, node));
         for fact in world.facts(node) {
             lines.push(self.fact(world, &fact));

@@ -5,7 +5,7 @@ use super::strings;
 use crate::judge::Testimony;
 use crate::narrate;
 use crate::run::{Action as Deed, Edit, NodeKind, Ways, When, Whom, kind};
-use crate::sim::{CrashKind, Halt, Micros, ProcId, What};
+use crate::sim::{CrashKind, Halt, Micros, ProcId, Ratio, What};
 
 /// The words of a program that a pause can wait for here.
 pub const OCCASIONS: [&str; 4] = ["write", "read", "acquire", "release"];
@@ -17,8 +17,18 @@ pub enum Fault {
     Pause(ProcId, Micros),
     /// A client stops for that long just before its program executes this word for the next time.
     PauseBefore(ProcId, &'static str, Micros),
-    /// A process dies.
+    /// The host of a process sleeps for that long.
+    Suspend(ProcId, Micros),
+    /// Its machine is frozen for that long.
+    Freeze(ProcId, Micros),
+    /// One of its tasks stops for that long.
+    PauseTask(ProcId, usize, Micros),
+    /// A process is killed.
     Crash(ProcId),
+    /// Its machine loses power.
+    PowerOff(ProcId),
+    /// It is shut down in order.
+    ShutDown(ProcId),
     /// A dead process starts again.
     Restart(ProcId),
     /// The way between two is cut for that long; without a second one, the way to everybody.
@@ -31,6 +41,12 @@ pub enum Fault {
     Lose(ProcId, ProcId),
     /// It is held for that long.
     Delay(ProcId, ProcId, Micros),
+    /// A copy of it arrives that much later.
+    Duplicate(ProcId, ProcId, Micros),
+    /// The wall clock of a process is set forward, or back, by that much.
+    Clock(ProcId, bool, Micros),
+    /// All its clocks run at that rate.
+    Rate(ProcId, Ratio),
 }
 
 impl State {
@@ -120,6 +136,28 @@ impl State {
                 let action = Deed::Delay(id(*from), id(*to), number(*from, *to), *span);
                 return (Edit { action }, None);
             }
+            Fault::Duplicate(from, to, span) => {
+                let number = number(*from, *to);
+                let action = Deed::Duplicate(id(*from), id(*to), number, Some(*span));
+                return (Edit { action }, None);
+            }
+            Fault::Suspend(node, span) => {
+                Deed::Halt(Whom::Process(Halt::Suspend, id(*node)), When::At(now), *span)
+            }
+            Fault::Freeze(node, span) => {
+                Deed::Halt(Whom::Process(Halt::Freeze, id(*node)), When::At(now), *span)
+            }
+            Fault::PauseTask(node, task, span) => {
+                let whom = Whom::Task(id(*node), self.task_name(*node, *task).replace(' ', "-"));
+                Deed::Halt(whom, When::At(now), *span)
+            }
+            Fault::Clock(node, forward, span) => {
+                let by = i64::try_from(span.0).unwrap_or(i64::MAX);
+                Deed::Clock(id(*node), if *forward { by } else { -by }, now)
+            }
+            Fault::Rate(node, rate) => Deed::Rate(id(*node), *rate, now),
+            Fault::PowerOff(node) => Deed::Crash(id(*node), CrashKind::Power, now),
+            Fault::ShutDown(node) => Deed::Crash(id(*node), CrashKind::Clean, now),
             Fault::Crash(node) => Deed::Crash(id(*node), CrashKind::Kill, now),
             Fault::Restart(node) => Deed::Restart(id(*node), now),
             Fault::Cut(a, b, span) => Deed::Cut(ways(*a, *b), now, Some(*span)),
@@ -138,6 +176,16 @@ impl State {
         match fault {
             Fault::Pause(node, d) => strings::paused(&label(node), &span(d)),
             Fault::PauseBefore(node, word, d) => strings::will_pause(&label(node), word, &span(d)),
+            Fault::Suspend(node, d) => strings::suspended(&label(node), &span(d)),
+            Fault::Freeze(node, d) => strings::frozen(&label(node), &span(d)),
+            Fault::PauseTask(node, task, d) => {
+                strings::task_paused(&self.task_name(*node, *task), &label(node), &span(d))
+            }
+            Fault::PowerOff(node) => strings::powered_off(&label(node)),
+            Fault::ShutDown(node) => strings::shut_down(&label(node)),
+            Fault::Clock(node, forward, d) => strings::clock_set(&label(node), *forward, &span(d)),
+            Fault::Rate(node, rate) => strings::clock_rate(&label(node), *rate),
+            Fault::Duplicate(a, b, d) => strings::duplicated(&label(a), &label(b), &span(d)),
             Fault::Crash(node) => strings::crashed(&label(node)),
             Fault::Restart(node) => strings::restarted(&label(node)),
             Fault::Cut(a, b, d) => strings::cut(&label(a), &other(b), &span(d)),
@@ -146,6 +194,11 @@ impl State {
             Fault::Lose(a, b) => strings::lost(&label(a), &label(b)),
             Fault::Delay(a, b, d) => strings::delayed(&label(a), &label(b), &span(d)),
         }
+    }
+
+    fn task_name(&self, node: ProcId, task: usize) -> String {
+        let tasks = self.show.run.names().tasks.get(usize::from(node.0));
+        tasks.and_then(|t| t.get(task)).cloned().unwrap_or_default()
     }
 
     /// All nodes with their index.

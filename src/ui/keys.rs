@@ -35,6 +35,8 @@ pub enum Act {
     Crash,
     /// It cuts or heals.
     Cut,
+    /// Its clock is set.
+    Clock,
 }
 
 /// A part of the page that a number leads to, in the order of the numbers.
@@ -107,6 +109,7 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
         "i" | "I" => Some(Deed::Open(Sheet::Break(None))),
         "p" | "P" => Some(Deed::Open(Sheet::Break(Some(Act::Pause)))),
         "c" | "C" => Some(Deed::Open(Sheet::Break(Some(Act::Crash)))),
+        "t" | "T" => Some(Deed::Open(Sheet::Break(Some(Act::Clock)))),
         "x" | "X" => Some(Deed::Open(Sheet::Break(Some(Act::Cut)))),
         "1" => Some(Deed::To(Part::Log)),
         "2" => Some(Deed::To(Part::Diagram)),

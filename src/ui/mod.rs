@@ -40,6 +40,8 @@ mod beside;
 #[cfg(target_arch = "wasm32")]
 mod branches;
 #[cfg(target_arch = "wasm32")]
+mod breaks;
+#[cfg(target_arch = "wasm32")]
 mod dialogs;
 #[cfg(target_arch = "wasm32")]
 mod draw;

@@ -12,7 +12,8 @@ use yew::{
 
 use super::aloud::Speaker;
 use super::beside::beside;
-use super::dialogs::{Break, BreakProps, Take, TakeProps, go};
+use super::breaks::{Break, BreakProps};
+use super::dialogs::{Take, TakeProps, go};
 use super::draw::Same;
 use super::edge;
 use super::home::{Header, HeaderProps};

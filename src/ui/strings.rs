@@ -5,7 +5,7 @@ use super::learn::{Seen, Standing};
 use crate::lesson::{Class, Level};
 use crate::narrate;
 use crate::run::Span;
-use crate::sim::{Halt, Micros};
+use crate::sim::{Halt, Micros, Ratio};
 use crate::systems::Basis;
 
 /// The product.
@@ -102,7 +102,21 @@ pub const EVERYBODY: &str = "everybody";
 pub const CUT_ONE_WAY: &str = "Cut this direction only";
 pub const LOSE: &str = "Lose the next message";
 pub const DELAY: &str = "Delay the next message";
-pub const CRASH: &str = "Crash";
+pub const CRASH: &str = "Kill";
+pub const POWER_OFF: &str = "Cut its power";
+pub const SHUT_DOWN: &str = "Shut down";
+pub const STOP_IT: &str = "Stop it";
+pub const LET_IT_DIE: &str = "Let it die";
+pub const ITS_CLOCKS: &str = "Its clocks";
+pub const SUSPEND: &str = "Let its host sleep";
+pub const FREEZE: &str = "Freeze its machine";
+pub const ONE_TASK: &str = "Only its task";
+pub const PAUSE_TASK: &str = "Pause that task";
+pub const CLOCK_FORWARD: &str = "Set forward";
+pub const CLOCK_BACK: &str = "Set back";
+pub const SPEED_OF_CLOCKS: &str = "Their speed";
+pub const SET_RATE: &str = "Let them run so";
+pub const DUPLICATE: &str = "Let a copy of the next message arrive too";
 pub const RESTART: &str = "Restart";
 pub const CUT: &str = "Cut";
 pub const HEAL: &str = "Heal";
@@ -196,7 +210,7 @@ pub const LETTER_KEYS: &[(&str, &str)] = &[
     ("[ and ]", "select the previous and the next lane"),
     ("I", "break something at this moment"),
     ("E", "change the length of the first pause"),
-    ("P, C, X", "pause, crash or cut the selected lane"),
+    ("P, C, X, T", "pause, kill or cut the selected lane, or set its clock"),
     ("F", "switch the first defence on or off"),
     ("1, 2, 3, 4", "to the log, the diagram, the program, what each one knows"),
     ("L", "copy the link to this very step"),
@@ -219,7 +233,10 @@ pub const LEGEND: &[(&str, &str)] = &[
     ),
     ("Hatched bar: belief", "The client will act as holder, without asking again."),
     ("Solid bar: truth", "The lock service says that it is the holder."),
-    ("Ladder", "The process is paused. Its clocks run on."),
+    (
+        "Ladder",
+        "The process is stopped. Two strokes: paused, its clocks run on. A moon: its host sleeps. A star of ice: frozen with all its clocks.",
+    ),
     ("Number in a plate", "The token that a grant or a message carries."),
     ("Band with dotted edges", "Two clients believe at the same time."),
     ("Square, octagon, starburst", "A write was accepted; it was rejected; harm was done."),
@@ -530,6 +547,39 @@ pub fn delayed(from: &str, to: &str, span: &str) -> String {
 
 pub fn crashed(who: &str) -> String {
     format!("{who} crashes. Undo brings the old run back.")
+}
+
+pub fn powered_off(who: &str) -> String {
+    format!("{who} loses its power. Undo takes it back.")
+}
+
+pub fn shut_down(who: &str) -> String {
+    format!("{who} is shut down. Undo takes it back.")
+}
+
+pub fn suspended(who: &str, span: &str) -> String {
+    format!("{who} sleeps for {span}. Undo takes it back.")
+}
+
+pub fn frozen(who: &str, span: &str) -> String {
+    format!("{who} is frozen for {span}. Undo takes it back.")
+}
+
+pub fn task_paused(task: &str, who: &str, span: &str) -> String {
+    format!("Paused {task} of {who} for {span}.")
+}
+
+pub fn clock_set(who: &str, forward: bool, span: &str) -> String {
+    let way = if forward { "forward" } else { "back" };
+    format!("Wall clock of {who} set {way} by {span}.")
+}
+
+pub fn clock_rate(who: &str, rate: Ratio) -> String {
+    format!("Clocks of {who} run at {rate} of true speed.")
+}
+
+pub fn duplicated(from: &str, to: &str, span: &str) -> String {
+    format!("Next message {from} to {to}: copied, {span} later.")
 }
 
 pub fn restarted(who: &str) -> String {

@@ -214,6 +214,11 @@ impl Clock {
         }
     }
 
+    /// How fast it runs, or will where it stands still.
+    pub fn rate(&self) -> Ratio {
+        self.rate
+    }
+
     /// Whether it stands still.
     pub fn is_stopped(&self) -> bool {
         self.stopped
