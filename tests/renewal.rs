@@ -300,7 +300,46 @@ fn a_belief_ends_by_the_rule_that_the_client_keeps() {
     let client = told.scenario.clients.get_mut("client-a").expect("it exists");
     client.on.insert("lost".into(), lines("stop main"));
     assert_eq!(ended(told).0, 11_100_000);
+    // A timer of its own ends it at the deadline, whatever the program does; a margin makes it earlier.
+    let timer = case().set("deadline.rule", "timer");
+    assert_eq!(ended(timer.set("client.margin", "2s")).0, 8_000_000);
     // Nothing: it never looks and never asks.
     let blind = Case::new(&[]).client("client-a", "0s", "acquire; work 17s");
     assert_eq!(ended(blind).0, 17_100_000);
+}
+
+#[test]
+fn the_inspector_says_which_rule_a_belief_rests_on() {
+    let said = |case: Case| {
+        let run = case.run();
+        let believed = run.record.events.iter().position(|e| kind::kind(e) == "believe");
+        let event = lockscope::sim::EventId(believed.expect("it believes") as u32 + 1);
+        let client = run.names().find("client-a").expect("it exists");
+        let beliefs = lockscope::narrate::beliefs(&run, &run.world_at(event), client);
+        beliefs.into_iter().map(|b| b.words).collect::<Vec<_>>().join(" ")
+    };
+    let case = || Case::new(&[]).client("client-a", "0s", "acquire; work 5s; check; release");
+    let text = said(case());
+    assert!(text.contains("only where its program says `check`"), "{text}");
+    let text = said(case().set("deadline.rule", "timer"));
+    assert!(text.contains("A timer ends the belief"), "{text}");
+    let text = said(case().set("lease.deadline", "none"));
+    assert!(text.contains("no deadline of its own"), "{text}");
+}
+
+#[test]
+fn a_margin_leaves_time_to_take_back_what_was_done() {
+    // Without it the undo arrives when B was granted the lock; with it B finds nothing.
+    let case = |margin: &str| {
+        let mut case = transfer("stop-and-undo")
+            .set("deadline.rule", "timer")
+            .set("client.margin", margin)
+            .client("client-b", "1s", "acquire; read X; read Y; write Y = X + Y; release");
+        case.scenario.clients.get_mut("client-a").expect("it exists").tasks = Default::default();
+        case
+    };
+    let late = case("0s").verdict();
+    assert_eq!(late.stale_attempts, 1, "{late:?}");
+    let early = case("1s").verdict();
+    assert_eq!((early.stale_attempts, early.torn_sections), (0, 0), "{early:?}");
 }
