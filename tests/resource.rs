@@ -406,3 +406,37 @@ fn belief_is_one_thing_and_the_claim_another() {
     let beliefs = run.judgement.intervals.iter().filter(|i| i.kind == IntervalKind::Belief);
     assert_eq!(beliefs.count(), 2);
 }
+
+#[test]
+fn a_copy_of_a_write_is_checked_like_any_other_and_leaves_nothing_open() {
+    let copied = |check: &str, order: &str| {
+        let mut case = late(check).set("gateway.order", order);
+        case.scenario.gateway = check == "gateway";
+        let to = if check == "gateway" { "gateway" } else { "resource" };
+        case.edits = lines(&format!("duplicate client-a>{to}#2"));
+        case.run()
+    };
+    for (check, order, accepted, rejected) in [
+        ("token", "concurrent", 3, 0),
+        ("token-once", "concurrent", 2, 1),
+        ("token-racy", "concurrent", 3, 0),
+        ("session", "concurrent", 3, 0),
+        ("version", "concurrent", 2, 1),
+        ("gateway", "concurrent", 3, 0),
+        ("gateway", "serial", 3, 0),
+    ] {
+        let run = copied(check, order);
+        let counted = (count(&run, "accept"), count(&run, "reject"));
+        let told = lockscope::narrate::log(&run);
+        assert_eq!(counted, (accepted, rejected), "{check} {order}: {told}");
+        let v = &run.judgement.verdict;
+        assert_eq!((v.stale_pending, v.torn_sections), (0, 0), "{check} {order}: {told}");
+        assert!(v.invariant_judged > Some(0), "{check} {order}: every section settles");
+    }
+    // A unique key takes the first copy and refuses the second.
+    let mut case = Case::new(&[("row", 0)]).client("client-a", "0s", "insert row = 1; work 1s");
+    case.edits = lines("duplicate client-a>resource#1");
+    let run = case.run();
+    assert_eq!((count(&run, "accept"), count(&run, "reject")), (1, 1));
+    assert!(!run.judgement.verdict.harmed());
+}
