@@ -262,3 +262,16 @@ fn a_teacher_finds_every_moment_and_what_makes_each_other_answer_tempting() {
         }
     }
 }
+
+/// A step of a path that names no lesson would silently be missing.
+#[test]
+fn the_ways_through_the_lessons_lead_to_lessons_that_are_there() {
+    let home = sheet::home(&lessons());
+    let (paths, list) = home.split_once("<ol").expect("the list stands under the paths");
+    let lines: Vec<usize> =
+        paths.split("<li").skip(1).map(|l| l.matches("#/lesson/").count()).collect();
+    assert_eq!(lines, [3, 5], "With a class, and An interview tonight");
+    for link in paths.split("href=\"").skip(1).filter_map(|l| l.split('"').next()) {
+        assert!(list.contains(link), "{link}");
+    }
+}

@@ -37,7 +37,13 @@ pub const PATHS: [(&str, &[&str]); 2] = [
     ("With a class", &["break-it", "lease-expiration", "fencing-tokens"]),
     (
         "An interview tonight",
-        &["break-it", "efficiency-or-correctness", "fencing-tokens", "ask-the-resource"],
+        &[
+            "break-it",
+            "efficiency-or-correctness",
+            "fencing-tokens",
+            "what-a-fence-does-not-do",
+            "ask-the-resource",
+        ],
     ),
 ];
 pub const READ: &str = "Read and print";

@@ -79,7 +79,8 @@ fn tray(props: &Props, tray: Class) -> Html {
             </li>
         }
     });
-    html! { <div><h3>{ strings::tray(tray) }</h3><ul>{ for cards }</ul></div> }
+    let name = strings::tray(tray);
+    html! { <div><p><strong>{ name }</strong></p><ul aria-label={name}>{ for cards }</ul></div> }
 }
 
 /// Once all are sorted: how often the runs agree, and where they do not, what makes one say so.
