@@ -29,12 +29,8 @@ fn variant(state: &State) -> &str {
     state.lesson.variants[state.variant].name.as_str()
 }
 
-const FILES: [&str; 4] = [
-    "01-break-it.md",
-    "05-lease-expiration.md",
-    "06-fencing-tokens.md",
-    "08-clocks-lie.md",
-];
+const FILES: [&str; 4] =
+    ["01-break-it.md", "05-lease-expiration.md", "06-fencing-tokens.md", "08-clocks-lie.md"];
 
 #[test]
 fn every_lesson_has_help_and_a_challenge_that_only_a_change_fulfils() {
