@@ -291,5 +291,5 @@ show();
 addEventListener("hashchange", show);
 // Whoever is about to open a lesson need not wait for all of it afterwards.
 for (const sign of ["pointerover", "focusin", "touchstart"]) {
-  byId("home").addEventListener(sign, (event) => event.target.closest(".card-link") && load(), { passive: true });
+  byId("home").addEventListener(sign, (event) => event.target.closest('[href^="#/lesson/"]') && load(), { passive: true });
 }

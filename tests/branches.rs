@@ -321,10 +321,12 @@ fn a_defence_is_compared_on_and_off_and_the_first_difference_is_where_the_resour
         assert_eq!(parting.at, Micros::from_millis(13_250));
         let words = versus.words();
         assert!(
-            words.starts_with("Until 13.25 s both runs are the same. Then here: Resource rejects"),
+            words.starts_with(
+                "Until 13.25 s both runs are the same. Then with it: Resource rejects"
+            ),
             "{words}"
         );
-        assert!(words.contains(" There: Resource accepts"), "{words}");
+        assert!(words.contains(" Without it: Resource accepts"), "{words}");
         let tones = versus.verdicts().expect("both run").map(|v| v.tone);
         assert_eq!(tones, [Tone::Fenced, Tone::Harm]);
         let figures: Vec<&str> = versus.figures().iter().map(|f| f.0.key).collect();

@@ -174,9 +174,11 @@ fn a_lesson_that_has_changed_opens_with_what_is_still_there() {
     let mut lesson = race();
     lesson.variants.retain(|v| v.name != "fixed");
     lesson.tasks.clear();
-    let moved =
-        State::open(lesson, &place("#/lesson/lease-expiration?run=fixed&level=help&event=9999"))
-            .expect("it runs");
+    let moved = State::open(
+        lesson,
+        &place("#/lesson/lease-expiration?v=1.1&run=fixed&level=help&event=9999"),
+    )
+    .expect("it runs");
     let notes = moved.notes.join(" ");
     for words in ["no task “Help me”", "no run “fixed”", "beyond the end"] {
         assert!(notes.contains(words), "{words}: {notes}");

@@ -7,7 +7,8 @@ use crate::run::{Parting, Run};
 use crate::sim::EventId;
 
 /// `Until 13.25 s both runs are the same. Then here: Resource accepts … There: Resource rejects …`
-pub fn parting(here: &Run, there: &Run, parting: Option<&Parting>) -> String {
+/// `sides` are the words for the two: `here` and `There`.
+pub fn parting(here: &Run, there: &Run, parting: Option<&Parting>, sides: [&str; 2]) -> String {
     let Some(parting) = parting else {
         return "Both runs are the same from the first event to the last.".into();
     };
@@ -19,11 +20,11 @@ pub fn parting(here: &Run, there: &Run, parting: Option<&Parting>) -> String {
     let at = |run: &Run, id: Option<EventId>| id.map(|id| run.record.event(id).at);
     let (a, b) = (at(here, parting.here), at(there, parting.there));
     if a == b {
-        return format!("{until} Then here: {one} There: {other}");
+        return format!("{until} Then {}: {one} {}: {other}", sides[0], sides[1]);
     }
     // At the moment of the first difference one of them has nothing to tell yet.
     let when = |at: Option<_>| at.map_or_else(String::new, |at| format!(", at {}", moment(at)));
-    format!("{until} Then here{}: {one} There{}: {other}", when(a), when(b))
+    format!("{until} Then {}{}: {one} {}{}: {other}", sides[0], when(a), sides[1], when(b))
 }
 
 fn side(run: &Run, event: Option<EventId>) -> String {

@@ -876,6 +876,8 @@ pub fn imported(came: usize) -> String {
 
 // Two runs compared.
 
+pub const HERE_AND_THERE: [&str; 2] = ["here", "There"];
+pub const WITH_AND_WITHOUT: [&str; 2] = ["with it", "Without it"];
 pub const COMPARED: &str = "Two runs compared";
 pub const ON: &str = "On";
 pub const OFF: &str = "Off";

@@ -39,6 +39,8 @@ pub struct Versus {
     pub title: String,
     /// The one on screen first; of a defence, the one with it.
     pub sides: [Side; 2],
+    /// What sentences call the two.
+    pub called: [&'static str; 2],
     /// Where they part; none where they never do, or where one of them cannot be run.
     pub parting: Option<Parting>,
 }
@@ -51,14 +53,14 @@ impl Versus {
             let run = state.run_of(&course);
             Side { name, course, run }
         };
-        let (title, sides) = match against {
+        let (title, sides, called) = match against {
             Against::Branch(id) => {
                 let other = state.kept.branches.get(*id)?;
                 let here = state.kept.branches.get(state.branch);
                 let name = here.map_or_else(|| name_of(&state.lesson, &own), |b| state.name_of(b));
                 let (one, two) =
                     (side(name, own), side(state.name_of(other), other.course.clone()));
-                (strings::COMPARED.into(), [one, two])
+                (strings::COMPARED.into(), [one, two], strings::HERE_AND_THERE)
             }
             Against::Defence(index) => {
                 let defence = state.lesson.defences.get(*index)?;
@@ -68,14 +70,14 @@ impl Versus {
                     on.edits.push(defence.edit.text.clone());
                 }
                 let both = [side(strings::ON.into(), on), side(strings::OFF.into(), off)];
-                (defence.title.clone(), both)
+                (defence.title.clone(), both, strings::WITH_AND_WITHOUT)
             }
         };
         let parting = match (&sides[0].run, &sides[1].run) {
             (Ok(one), Ok(other)) => Parting::of(one, other),
             _ => None,
         };
-        Some(Versus { title, sides, parting })
+        Some(Versus { title, sides, called, parting })
     }
 
     /// Both runs, where both can be run.
@@ -89,7 +91,7 @@ impl Versus {
     /// Where they part, in words.
     pub fn words(&self) -> String {
         match self.runs() {
-            Some([one, other]) => narrate::parting(one, other, self.parting.as_ref()),
+            Some([one, other]) => narrate::parting(one, other, self.parting.as_ref(), self.called),
             None => {
                 let why = self.sides.iter().find_map(|s| s.run.as_ref().err());
                 why.map_or_else(String::new, |why| strings::cannot_compare(why))

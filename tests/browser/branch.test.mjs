@@ -199,7 +199,7 @@ for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 
     await press(tab.getByRole("button", { name: "Compare on and off: The resource checks the token" }));
     const dialog = tab.getByRole("dialog", { name: "The resource checks the token" });
     await dialog.waitFor();
-    assert.match(await dialog.locator("#parting").textContent(), /^Until 13\.25 s both runs are the same\. Then here: Resource rejects .* There: Resource accepts /);
+    assert.match(await dialog.locator("#parting").textContent(), /^Until 13\.25 s both runs are the same\. Then with it: Resource rejects .* Without it: Resource accepts /);
     const sides = dialog.locator(".edge-side");
     assert.match(await sides.nth(0).getByRole("heading").textContent(), /On: Rejected\./);
     assert.match(await sides.nth(1).getByRole("heading").textContent(), /Off: Corrupted\./);
