@@ -88,7 +88,7 @@ test("a lane is selected by keys, is seen and said, and P, X and C act on it", p
   await dialog(tab).waitFor();
   await tab.keyboard.press("Enter");
   await dialog(tab).waitFor({ state: "detached" });
-  assert.match(await tab.locator(".edits ul").innerText(), /crash client-a/);
+  assert.match(await tab.locator(".edits ul").innerText(), /kill client-a/);
 
   await press(tab, "[");
   assert.match(await tab.locator(".panel").filter({ hasText: "Program" }).innerText(), /It runs no program/);

@@ -97,7 +97,7 @@ test("a run of one’s own prints with what was done to it and what was decided"
   await tab.locator("#lesson").waitFor();
   await paper(tab);
   const words = await tab.locator(".handout").innerText();
-  for (const said of ["Your own run", "at 6s crash client-b", "Client B crashes."]) {
+  for (const said of ["Your own run", "at 6s kill client-b", "Client B crashes."]) {
     assert.ok(words.includes(said), said);
   }
 }));
