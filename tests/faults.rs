@@ -1,0 +1,196 @@
+//! What can go wrong, one by one: stops at any instruction, losses of either half of an exchange,
+//! connections that come late, copies, and three ways to die.
+
+mod support;
+
+use lockscope::run::{Run, kind};
+use lockscope::sim::{CrashKind, Disk, Micros, ProcId};
+use support::{Case, lines, when};
+
+/// The lines of a program that does a little of everything.
+const PROGRAM: &str =
+    "acquire; read x; work 1s; sleep 500ms; check; write x = x + 1; renew; release";
+
+fn one() -> Case {
+    Case::new(&[("x", 0)]).set("lease.ttl", "60s").client("client-a", "0s", PROGRAM)
+}
+
+/// The kinds of what a client does, in order.
+fn told(run: &Run, node: u16) -> Vec<&'static str> {
+    let own = run.record.events.iter().filter(|e| e.node == ProcId(node));
+    own.map(kind::kind).collect()
+}
+
+#[test]
+fn a_process_can_be_stopped_before_any_instruction_in_each_way() {
+    let plain = one().run();
+    for stop in ["pause", "suspend", "freeze"] {
+        for line in lines(PROGRAM) {
+            let word = line.split(' ').next().expect("a line has a word");
+            let edit = format!("{stop} client-a before {word}#1 for 3s");
+            let run = one().edits(&edit).run();
+            assert!(run.unused_edits.is_empty(), "{edit}");
+            // It does what it would have done, three seconds later from there on.
+            let mut all = told(&run, 0);
+            let at = all.iter().position(|k| *k == stop).expect(&edit);
+            assert_eq!(&all[at..at + 2], [stop, "resume"], "{edit}");
+            all.drain(at..at + 2);
+            assert_eq!(all, told(&plain, 0), "{edit}");
+            let (stopped, resumed) =
+                (when(&run, stop, "client-a", 1), when(&run, "resume", "client-a", 1));
+            assert_eq!(resumed.since(stopped), Micros::from_secs(3), "{edit}");
+            let later = when(&run, "end", "client-a", 1).since(when(&plain, "end", "client-a", 1));
+            assert_eq!(later, Micros::from_secs(3), "{edit}");
+        }
+    }
+}
+
+#[test]
+fn on_resume_the_program_goes_first_then_what_arrived_then_timers_unless_the_switch_says_otherwise()
+{
+    // Under the pause an answer to the heartbeat arrives, and the deadline passes.
+    let case = || {
+        Case::new(&[("x", 0)])
+            .set("lease.ttl", "3s")
+            .set("deadline.rule", "timer")
+            .client("client-a", "0s", "acquire; work 1s; write x = 1; release")
+            .task("client-a", "heartbeat", "sleep 1050ms; renew; sleep 60s")
+            .edits("pause client-a before write#1 for 5s")
+    };
+    let order = |case: Case| {
+        let run = case.run();
+        let back = run.record.events.iter().rposition(|e| kind::kind(e) == "resume");
+        let after = &run.record.events[back.expect("it resumes")..];
+        let now = after.iter().take_while(|e| e.at == after[0].at);
+        now.filter(|e| e.node == ProcId(0)).map(kind::kind).collect::<Vec<_>>()
+    };
+    let program = order(case());
+    let timers = order(case().set("resume.order", "timers-first"));
+    assert_eq!(program.first(), Some(&"resume"));
+    assert_eq!(timers.first(), Some(&"resume"));
+    let place = |all: &[&str], what: &str| all.iter().position(|k| *k == what);
+    assert!(place(&program, "write") < place(&program, "answer"), "{program:?}");
+    assert!(place(&program, "answer") < place(&program, "doubt"), "{program:?}");
+    assert!(place(&timers, "doubt") < place(&timers, "write"), "{timers:?}");
+}
+
+#[test]
+fn a_task_that_is_paused_alone_keeps_its_place_and_its_answers_while_the_others_go_on() {
+    let case = Case::new(&[("x", 0)])
+        .set("lease.ttl", "2s")
+        .client("client-a", "0s", "acquire; read x; work 1s; write x = 1; release")
+        .task("client-a", "heartbeat", "loop; sleep 500ms; renew; end")
+        .client("client-b", "500ms", "acquire; read x; release");
+    // The worker stands still for longer than the lease; the heartbeat keeps it.
+    let run = case.edits("at 120ms pause client-a.main for 9s").run();
+    assert_eq!(when(&run, "pause-task", "client-a", 1), Micros::from_millis(120));
+    let learns = when(&run, "learn", "client-a", 1);
+    assert_eq!(learns, when(&run, "resume-task", "client-a", 1), "the answer waited for it");
+    assert_eq!(run.judgement.verdict.false_expiry, 0);
+    assert!(when(&run, "grant", "lock-service", 2) > Micros::from_secs(9));
+    // The heartbeat alone stands still: the lease ends under a worker that notices nothing.
+    let case = Case::new(&[("x", 0)])
+        .set("lease.ttl", "2s")
+        .client("client-a", "0s", "acquire; work 5s; write x = 1; release")
+        .task("client-a", "heartbeat", "loop; sleep 500ms; renew; end")
+        .client("client-b", "500ms", "acquire; write x = 2; release");
+    let run = case.edits("pause client-a.heartbeat before renew#2 for 20s").run();
+    let v = &run.judgement.verdict;
+    assert_eq!((v.false_expiry, v.stale_accepted), (1, 1));
+}
+
+#[test]
+fn a_request_and_its_answer_are_lost_independently_and_both_look_the_same_to_the_client() {
+    let case = || {
+        Case::new(&[("x", 0)]).client(
+            "client-a",
+            "0s",
+            "acquire; write x = 1 within 1s; if timeout goto out; out:; release",
+        )
+    };
+    let (lost, unanswered) = (
+        case().edits("drop client-a>resource#1").run(),
+        case().edits("drop resource>client-a#1").run(),
+    );
+    assert_eq!(told(&lost, 0), {
+        // The loss of a request is seen at its sender; everything else is the same.
+        let mut all = told(&unanswered, 0);
+        let write = all.iter().position(|k| *k == "write").expect("it writes");
+        all.insert(write + 1, "lose");
+        all
+    });
+    let accepted = |run: &Run| run.record.events.iter().any(|e| kind::kind(e) == "accept");
+    assert!(!accepted(&lost) && accepted(&unanswered));
+}
+
+#[test]
+fn what_is_on_an_old_connection_arrives_after_what_was_sent_on_the_next() {
+    let run = Case::new(&[("x", 0)])
+        .client("client-a", "0s", "acquire; write x = 1 within 1s; write x = 2; work 5s; release")
+        .edits("delay client-a>resource#1 by 3s")
+        .run();
+    let writes: Vec<_> = run.record.messages.iter().filter(|m| m.body.name == "write").collect();
+    assert_ne!(writes[0].conn, writes[1].conn, "a time-out gives the connection up");
+    assert!(writes[0].delivered > writes[1].delivered);
+}
+
+#[test]
+fn a_copy_arrives_on_a_connection_of_its_own_and_counts_as_no_send() {
+    let case = || {
+        Case::new(&[("x", 0)])
+            .client("client-a", "0s", "acquire; read x; write x = x + 1; release")
+            .client("client-b", "0s", "acquire; read x; write x = x + 1; release")
+    };
+    let plain = case().run();
+    for later in ["", " by 2s"] {
+        let run = case().edits(&format!("duplicate client-a>resource#2{later}")).run();
+        let copies: Vec<_> = run.record.messages.iter().filter(|m| m.copy_of.is_some()).collect();
+        let [copy] = copies[..] else { panic!("{} copies", copies.len()) };
+        let original = run.record.message(copy.copy_of.expect("it is one"));
+        assert_ne!(copy.conn, original.conn);
+        assert!(copy.delivered > original.delivered);
+        assert_eq!(run.names().message(copy), "client-a>resource#2");
+        let (one, two) = (&plain.judgement, &run.judgement);
+        assert_eq!(one.metrics.attempts, two.metrics.attempts);
+        // The resource answers twice, and the client takes one answer.
+        assert_eq!(two.metrics.messages, one.metrics.messages + 1);
+        // Two seconds later B has been granted the lock, and the judge hears an attempt of its own.
+        let late = u64::from(!later.is_empty());
+        assert_eq!((one.verdict.stale_attempts, two.verdict.stale_attempts), (0, late));
+        let fenced = case().edits(&format!("duplicate client-a>resource#2{later}"));
+        let fenced = fenced.edits("set resource.check token").verdict();
+        assert_eq!((fenced.stale_accepted, fenced.stale_rejected), (0, late));
+    }
+}
+
+#[test]
+fn three_ways_to_die_differ_in_what_survives_and_in_who_is_told() {
+    let mut disk = Disk::new(1);
+    let written = |how| {
+        let mut disk = disk.clone();
+        *disk.write() = 2;
+        disk.crash(how);
+        *disk.read()
+    };
+    assert_eq!([CrashKind::Kill, CrashKind::Power, CrashKind::Clean].map(written), [2, 1, 2]);
+    *disk.write() = 3;
+    disk.sync();
+    disk.crash(CrashKind::Power);
+    assert_eq!(*disk.read(), 3, "what was synced survives everything");
+
+    // A waits in the service's queue. Whose host is alive is told that the service is gone, and asks
+    // again; behind a machine without power there is silence.
+    for (word, told) in [("kill", true), ("shut-down", true), ("power-off", false)] {
+        let run = Case::new(&[("x", 0)])
+            .client("client-b", "0s", "acquire; work 30s; release")
+            .client("client-a", "1s", "acquire; write x = 1; release")
+            .edits(&format!("at 3s {word} lock-service; at 5s restart lock-service"))
+            .run();
+        // Before the restart: after it, whoever uses the old connection learns that it is gone.
+        let dead = run.record.events.iter().filter(|e| e.at < Micros::from_secs(5));
+        assert_eq!(dead.filter(|e| kind::kind(e) == "reset").count() > 0, told, "{word}");
+        // The lease survives each of them.
+        assert_eq!(run.judgement.verdict.double_grant, 0, "{word}");
+        assert_eq!(run.compiled.edits[0].to_string(), format!("at 3s {word} lock-service"));
+    }
+}
