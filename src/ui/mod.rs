@@ -66,6 +66,8 @@ mod player;
 #[cfg(target_arch = "wasm32")]
 mod present;
 #[cfg(target_arch = "wasm32")]
+mod proof;
+#[cfg(target_arch = "wasm32")]
 mod stage;
 #[cfg(target_arch = "wasm32")]
 mod store;

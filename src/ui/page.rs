@@ -24,6 +24,7 @@ use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
 use super::present;
+use super::proof::Prover;
 use super::route::Route;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
@@ -111,6 +112,12 @@ pub fn LessonPage(props: &Props) -> Html {
     };
     let class = layout(&state);
     let paper = use_paper(&state);
+    let prover = Same(use_memo((), |()| Prover::default()));
+    {
+        // Nobody waits for it in another lesson.
+        let prover = prover.clone();
+        use_effect_with((), move |()| move || prover.stop());
+    }
     html! {
         <div {class}>
             { paper }
@@ -119,7 +126,7 @@ pub fn LessonPage(props: &Props) -> Html {
             } else {
                 { head(&to, opening(Open::Take)) }
                 { notes(&state, &to) }
-                { body(&controls, &break_node, &tab, Same((*player).clone())) }
+                { body(&controls, &break_node, &tab, Same((*player).clone()), &prover) }
             }
             <p role="status" aria-live="polite" aria-atomic="true" class="aloud" id="said" ref={said}></p>
             if let Some(words) = state.notice { <p class="notice" aria-hidden="true">{ words }</p> }
@@ -260,6 +267,7 @@ fn body(
     on_break: &Callback<ProcId>,
     tab: &UseStateHandle<usize>,
     player: Same<Player>,
+    prover: &Same<Prover>,
 ) -> Html {
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
     let stage = part::<Stage>(
@@ -281,14 +289,14 @@ fn body(
                 { stage }
                 { transport::transport(controls) }
                 { transport::verdict(state) }
-                { tabs(&beside, tab) }
+                { tabs(&beside, tab, prover) }
             </main>
         };
     }
     html! {
         <main class="work" id="lesson" tabindex="-1">
             <div class="words" id="words" tabindex="-1">
-                { words(&words::Props { state: state.clone(), to: to.clone() }) }
+                { words(&words::Props { state: state.clone(), to: to.clone() }, prover) }
             </div>
             { stage }
             { transport::transport(controls) }
@@ -304,7 +312,7 @@ fn body(
 const TABS: [&str; 4] = [strings::STORY, "Knows", strings::PROGRAM, strings::HAPPENED];
 
 /// Where there is little room, what stands beside the stage on a wide page is one tab each.
-fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>) -> Html {
+fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>, prover: &Same<Prover>) -> Html {
     let now = **chosen;
     let setter = chosen.setter();
     let onkeydown = Callback::from(move |event: KeyboardEvent| {
@@ -327,7 +335,7 @@ fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>) -> Html {
     });
     let (state, to) = (props.state.clone(), props.to.clone());
     let panel = match now {
-        0 => words(&words::Props { state, to }),
+        0 => words(&words::Props { state, to }, prover),
         1 => panels::knowledge(props),
         2 => panels::program(props),
         _ => part::<Log>("log", panels::Props { state, to }),

@@ -896,3 +896,56 @@ pub fn compare_on_and_off(title: &str) -> String {
 pub fn cannot_compare(why: &str) -> String {
     format!("That run cannot be computed any more: {why}.")
 }
+
+pub const PROVE: &str = "Try every pause";
+pub const PROVE_ABOUT: &str = "Once before every instruction, with every length that changes an order. Which of them do harm?";
+pub const PROVE_STOP: &str = "Stop";
+pub const PROVE_AGAIN: &str = "Try again";
+pub const PROVE_BOUNDS: &str = "What was tried";
+pub const PROVE_CAPTION: &str = "Schedules that do harm, by what the resource checks";
+pub const CHECKED: &str = "Checked";
+pub const DO_HARM: &str = "Do harm; open the first of a kind";
+pub const KINDS_OF_HARM: [&str; 5] =
+    ["corruption", "lost update", "torn section", "invariant broken", "duplicate work"];
+pub const TOKEN_IS_NOT_ALL: &str = "A token is checked, and some still do harm. The check compares the writes of two \
+     holders: it sees no reads, and it does not keep the writes of one section together.";
+
+/// What a check is called in the table.
+pub fn check_word(check: &str) -> String {
+    if check == "none" { "nothing".into() } else { check.into() }
+}
+
+/// `33 of 105`.
+pub fn of(count: usize, all: usize) -> String {
+    format!("{count} of {all}")
+}
+
+/// The button that opens the first run with that kind of harm.
+pub fn open_harm(kind: &str, count: usize, edits: &[String]) -> String {
+    format!("{kind} {count}: open the first, {}", edits.join(", "))
+}
+
+/// Which lengths there are is being found out.
+pub fn counting(done: usize, all: usize) -> String {
+    format!("Looking for the lengths that change an order: {done} of {all} instructions.")
+}
+
+/// The schedules are being tried.
+pub fn trying(done: usize, all: usize) -> String {
+    format!("Trying: {done} of {all} schedules.")
+}
+
+/// The search was stopped before it knew how many schedules there are.
+pub fn stopped_counting(done: usize, all: usize) -> String {
+    format!("Stopped after {done} of {all} instructions. Nothing has been tried yet.")
+}
+
+/// The search was stopped among the schedules.
+pub fn stopped_trying(done: usize, all: usize) -> String {
+    format!("Stopped after {done} of {all} schedules. The figures are about those.")
+}
+
+/// All was tried.
+pub fn all_tried(schedules: usize, runs: u64) -> String {
+    format!("All {schedules} schedules are tried, in {runs} runs.")
+}

@@ -10,6 +10,7 @@ use super::draw::{Same, node};
 use super::hands::{another, edits};
 use super::page::Model;
 use super::part::part;
+use super::proof::{self, Prover};
 use super::state::{Action, State, own_edits};
 use super::strings;
 use super::tasks::{by_hand, levels, task, yours};
@@ -27,7 +28,7 @@ pub struct Props {
 
 /// All of it, from the top down. Whatever has no state of its own here is a function, because each
 /// component adds to what is downloaded.
-pub fn words(props: &Props) -> Html {
+pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
     let state = &props.state;
     // Whoever is asked what happened looks at the picture, not at the words that explain it.
     let sorting = state.level.is_none() && state.cards.sorting.is_some();
@@ -44,6 +45,7 @@ pub fn words(props: &Props) -> Html {
             if !sorting { { closing(props) } }
             { defences(props) }
             { edits(props) }
+            { proof::section(&props.state, &props.to, prover) }
             if state.level.is_none() { { by_hand(props) } }
             { another(props) }
             { part::<Branches>("branches", props.clone()) }

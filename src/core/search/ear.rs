@@ -78,7 +78,9 @@ impl Ear {
 
 /// What the order of nodes among each other can make a difference for.
 fn is_weighed(note: &Testimony) -> bool {
-    use Testimony::{Accept, Begin, Believe, Close, Doubt, Free, Grant, Job, Learn, Reject, Write};
+    use Testimony::{
+        Accept, Begin, Believe, Close, Doubt, Free, Grant, Job, Learn, Reject, Void, Write,
+    };
     matches!(
         note,
         Grant { .. }
@@ -91,6 +93,7 @@ fn is_weighed(note: &Testimony) -> bool {
             | Write(..)
             | Accept(..)
             | Reject(..)
+            | Void(..)
             | Learn(_)
     )
 }

@@ -5,10 +5,13 @@
 //! about moves with it, microsecond for microsecond, and everything else stays where it is. So a run
 //! changes its order only where something that moves passes something that does not, at a node that
 //! handles both, or before the judge, who hears all nodes. From one return the next one at which that
-//! can happen is computed ([`Trace::until_next`]); in between the order is the same. What is compared
-//! without being awaited (a client that looks at its clock) is found by looking at both ends of such a
-//! stretch and halving it where they differ: a comparison of a moment that moves with one that does
-//! not turns once.
+//! can happen is computed ([`Trace::until_next`]); in between the order is the same.
+//!
+//! Two things can spoil that. What is compared without being awaited (a client that looks at its
+//! clock) turns once within such a stretch. And what waits for the later of two things (a message
+//! behind another one on its stream) stands still first and moves then. So the far end of a stretch is
+//! run too: where it is not what the beginning foretold, the stretch is halved until the bend is found,
+//! and another one begins there.
 
 use super::ear::Ear;
 use crate::judge::Setup;
@@ -189,7 +192,21 @@ impl Trace {
     }
 }
 
-/// A stretch of returns that lead to one order.
+impl Trace {
+    /// Whether another run is the one that comes out when everything goes on moving as it began to:
+    /// `later` is a microsecond later, `then` so much.
+    fn goes_on(&self, later: &Trace, so_much: Micros, then: &Trace) -> bool {
+        let all = self.0.iter().zip(&later.0).zip(&then.0);
+        self.0.len() == then.0.len()
+            && all.into_iter().all(|(((node, one), (_, two)), (other, three))| {
+                let speed = two.at.since(one.at).0;
+                (node, one.what, one.address) == (other, three.what, three.address)
+                    && three.at == one.at.plus(Micros(speed.saturating_mul(so_much.0)))
+            })
+    }
+}
+
+/// A stretch of lengths that lead to one order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Stretch {
     /// The first of them.
@@ -220,9 +237,9 @@ impl Sweep {
         Some(Sweep { still, at, last, found: Vec::new(), runs: 0 })
     }
 
-    /// When the pause begins, and the latest return that is looked at.
-    pub fn bounds(&self) -> (Micros, Micros) {
-        (self.still.from, self.last.max(self.still.from.plus(TICK)))
+    /// The longest pause that is looked at.
+    pub fn longest(&self) -> Micros {
+        self.last.since(self.still.from).max(TICK)
     }
 
     /// Whether all stretches are found.
@@ -230,9 +247,9 @@ impl Sweep {
         self.at > self.last
     }
 
-    /// The order that a return at this moment leads to.
-    pub fn order_at(&self, at: Micros) -> u64 {
-        let after = self.found.partition_point(|s| s.from <= at);
+    /// The order that a pause of this length leads to.
+    pub fn order_at(&self, length: Micros) -> u64 {
+        let after = self.found.partition_point(|s| s.from <= length);
         after.checked_sub(1).and_then(|i| self.found.get(i)).map_or(0, |s| s.order)
     }
 
@@ -242,7 +259,7 @@ impl Sweep {
         self.still.go_to(from);
         let (order, trace) = self.still.trace(from);
         if self.found.last().is_none_or(|s| s.order != order) {
-            self.found.push(Stretch { from, order });
+            self.found.push(Stretch { from: from.since(self.still.from), order });
         }
         let (_, later) = self.still.trace(from.plus(TICK));
         self.runs += 2;
@@ -251,23 +268,26 @@ impl Sweep {
             Ok(gap) => gap.map(|gap| from.plus(gap)),
         };
         let end = next.map_or(self.last, |next| Micros(next.0 - 1).min(self.last));
-        self.at = self.first_other(order, from, end).unwrap_or(end.plus(TICK));
-    }
-
-    /// The first return in this stretch that leads to another order after all.
-    fn first_other(&mut self, order: u64, from: Micros, to: Micros) -> Option<Micros> {
-        let mut other = |at: Micros| {
+        let mut bends = |at: Micros| {
             self.runs += 1;
-            self.still.hear(at).0.order() != order
+            let (there, then) = self.still.trace(at);
+            there != order || !trace.goes_on(&later, at.since(from), &then)
         };
-        if to <= from || !other(to) {
-            return None;
-        }
-        let (mut same, mut differs) = (from, to);
-        while differs.0 - same.0 > 1 {
-            let middle = Micros(same.0 + (differs.0 - same.0) / 2);
-            if other(middle) { differs = middle } else { same = middle }
-        }
-        Some(differs)
+        let bend = first(from, end, &mut bends);
+        self.at = bend.unwrap_or(end.plus(TICK));
     }
+}
+
+/// The first moment after `from` and not after `to` for which this holds, if it holds at `to` and does
+/// not cease to hold.
+fn first(from: Micros, to: Micros, holds: &mut dyn FnMut(Micros) -> bool) -> Option<Micros> {
+    if to <= from || !holds(to) {
+        return None;
+    }
+    let (mut not, mut does) = (from, to);
+    while does.0 - not.0 > 1 {
+        let middle = Micros(not.0 + (does.0 - not.0) / 2);
+        if holds(middle) { does = middle } else { not = middle }
+    }
+    Some(does)
 }

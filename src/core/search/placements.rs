@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 use super::ear::Ear;
 use super::knife::Compile;
-use super::orders::{Still, Stretch, Sweep};
+use super::orders::{Still, Sweep};
 use crate::judge::Verdict;
-use crate::run::{Action, Compiled, Names, ScenarioError, Whom};
-use crate::sim::{Discard, Halt, Micros, Set, Step, World, sort};
+use crate::run::{Action, Compiled, Names, Scenario, ScenarioError};
+use crate::sim::{Discard, Micros, Set, Step, World, sort};
 
 /// The checks that are compared; that of the scenario itself comes to them where it is another.
 pub const CHECKS: [&str; 3] = ["none", "token", "version"];
@@ -115,13 +115,15 @@ pub struct Proof {
     /// Their latest end.
     pub until: Micros,
     aim: Aim,
+    scenario: Rc<Scenario>,
     kept: Vec<String>,
     /// By order on resume and check: the edits that set them, and the scenario under them.
     worlds: Vec<(Vec<String>, Compiled)>,
-    sweeps: Vec<Sweep>,
+    /// One for each world; none where the instruction is not executed under that check.
+    sweeps: Vec<Option<Sweep>>,
     /// The next placement to be swept.
     next: usize,
-    stills: Vec<Still>,
+    stills: Vec<Option<Still>>,
     stills_of: Option<(usize, bool)>,
 }
 
@@ -141,15 +143,7 @@ impl Proof {
         if !checks.contains(&own) {
             checks.push(own);
         }
-        let stops =
-            |action: &Action| matches!(action, Action::Halt(Whom::Process(Halt::Pause, _), ..));
-        let sets = |action: &Action| matches!(action, Action::Set(key, ..) if [CHECK, ORDER].contains(&key.as_str()));
-        let mut kept = Vec::new();
-        for (edit, text) in given.edits.iter().zip(edits) {
-            if !stops(&edit.action) && !sets(&edit.action) {
-                kept.push(text.clone());
-            }
-        }
+        let kept = kept(&given);
         let plain = compile(&kept)?;
         let mut worlds = Vec::new();
         let other = if order == ORDERS[0] { ORDERS[1] } else { ORDERS[0] };
@@ -174,6 +168,7 @@ impl Proof {
             tried: 0,
             runs: 0,
             left_out: given.edits.iter().filter(|e| stops(&e.action)).count(),
+            scenario: given.scenario.clone(),
             names: given.names.clone(),
             seed: given.scenario.seed,
             until: given.plan.until,
@@ -188,6 +183,12 @@ impl Proof {
         proof.untried_places = proof.places.len().saturating_sub(MOST_PLACES);
         proof.places.truncate(MOST_PLACES);
         Ok(proof)
+    }
+
+    /// Whether this counts the runs of that scenario too: it is the same under the same edits, except
+    /// for those that stop a process or set the check.
+    pub fn counts(&self, compiled: &Compiled) -> bool {
+        compiled.scenario == self.scenario && kept(compiled) == self.kept
     }
 
     /// Whether all schedules are known, so that their number is.
@@ -239,11 +240,10 @@ impl Proof {
     fn sweep(&mut self) {
         if self.sweeps.is_empty() {
             let step = self.places[self.next];
-            self.sweeps = self.worlds.iter().filter_map(|w| Sweep::new(&w.1, step)).collect();
+            self.sweeps = self.worlds.iter().map(|w| Sweep::new(&w.1, step)).collect();
             self.next += 1;
         }
-        // They are worked off from the last one on; what is done waits at the front.
-        match self.sweeps.iter_mut().find(|s| !s.is_done()) {
+        match self.sweeps.iter_mut().flatten().find(|s| !s.is_done()) {
             Some(sweep) => sweep.step(),
             None => self.merge(),
         }
@@ -256,22 +256,21 @@ impl Proof {
         let place = self.next - 1;
         let mut seen: Set<Vec<u64>> = Set::new();
         for (turned, sweeps) in [false, true].into_iter().zip(sweeps.chunks(self.rows.len())) {
-            let mut starts: Vec<Micros> =
-                sweeps.iter().flat_map(|s| &s.found).map(|s: &Stretch| s.from).collect();
+            let there = || sweeps.iter().flatten();
+            let mut starts: Vec<Micros> = there().flat_map(|s| &s.found).map(|s| s.from).collect();
             sort(&mut starts);
             starts.dedup();
-            let from = sweeps.iter().map(|s| s.bounds().0).min().unwrap_or_default();
-            let last = sweeps.iter().map(|s| s.bounds().1).max().unwrap_or_default();
+            let longest = there().map(Sweep::longest).max().unwrap_or_default();
             for (index, start) in starts.iter().enumerate() {
-                let end = starts.get(index + 1).map_or(last, |next| Micros(next.0 - 1));
-                let orders = sweeps.iter().map(|s| s.order_at(*start)).collect();
-                if seen.insert(orders) {
-                    let span = (start.since(from), end.max(*start).since(from));
+                let end = starts.get(index + 1).map_or(longest, |next| Micros(next.0 - 1));
+                let order = |s: &Option<Sweep>| s.as_ref().map_or(0, |s| s.order_at(*start));
+                if seen.insert(sweeps.iter().map(order).collect()) {
+                    let span = (*start, end.max(*start));
                     let length = roundest(span);
                     self.schedules.push(Schedule { place, turned, length, span });
                 }
             }
-            self.runs += sweeps.iter().map(|s| s.runs).sum::<u64>();
+            self.runs += there().map(|s| s.runs).sum::<u64>();
         }
     }
 
@@ -284,13 +283,19 @@ impl Proof {
             let worlds = self.worlds.iter().skip(usize::from(turned) * checks).take(checks);
             let step = self.places[place];
             let still = |w: &(_, Compiled)| Still::before(&w.1, step, Some(&w.1.setup));
-            self.stills = worlds.filter_map(still).collect();
+            self.stills = worlds.map(still).collect();
             self.stills_of = Some((place, turned));
         }
-        for (still, row) in self.stills.iter_mut().zip(&mut self.rows) {
-            let back = still.from.plus(length);
-            still.go_to(back);
-            let (ear, end) = still.hear(back);
+        let worlds = self.worlds.iter().skip(usize::from(turned) * checks);
+        for ((still, row), world) in self.stills.iter_mut().zip(&mut self.rows).zip(worlds) {
+            let (ear, end) = match still {
+                Some(still) => {
+                    let back = still.from.plus(length);
+                    still.go_to(back);
+                    still.hear(back)
+                }
+                None => heard(&world.1),
+            };
             let harm = ear.harm();
             row.count(index, harm, self.aim.is_met(harm, ear, end));
             self.runs += 1;
@@ -315,6 +320,29 @@ impl Row {
             self.first_met.get_or_insert(index);
         }
     }
+}
+
+/// What the judge hears of a run in which nobody is stopped.
+fn heard(compiled: &Compiled) -> (Ear, Micros) {
+    let mut world = World::new(compiled.plan.clone());
+    let mut ear = Ear::new(compiled.plan.procs.len(), Some(&compiled.setup));
+    world.run(&mut ear);
+    (ear, world.now())
+}
+
+/// Whether an edit stops a process.
+fn stops(action: &Action) -> bool {
+    matches!(action, Action::Halt(..))
+}
+
+/// The edits that stay: all but those that stop a process or set what the search sets.
+fn kept(compiled: &Compiled) -> Vec<String> {
+    let sets = |action: &Action| match action {
+        Action::Set(key, ..) => [CHECK, ORDER].contains(&key.as_str()),
+        _ => false,
+    };
+    let stay = compiled.edits.iter().filter(|e| !stops(&e.action) && !sets(&e.action));
+    stay.map(ToString::to_string).collect()
 }
 
 /// The words that main programs execute in the run where nobody is stopped, in order.

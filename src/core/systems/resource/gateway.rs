@@ -221,7 +221,7 @@ impl Actor<Locks> for Gateway {
 
     /// What was checked will be passed on.
     fn busy(&self) -> bool {
-        self.stages.iter().any(|s| matches!(s.1, Stage::Checked(_)))
+        !self.waiting.is_empty() || self.stages.iter().any(|s| matches!(s.1, Stage::Checked(_)))
     }
 
     fn facts(&self, _now: Micros, _clocks: &Clocks) -> Vec<Fact> {
