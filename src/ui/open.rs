@@ -133,6 +133,7 @@ fn ran(
     notes: &mut Vec<String>,
 ) -> Result<(Show, Option<(String, String)>), String> {
     let mut wrong = None;
+    let mut own = false;
     loop {
         match Show::of(lesson, variant, edits, written, FIRST_WIDTH) {
             Ok(show) => return Ok((show, wrong)),
@@ -140,8 +141,9 @@ fn ran(
                 let edit = edits.remove(index);
                 notes.push(strings::edit_left_out(&edit, &words));
                 wrong = Some((edit, words));
-                if edits.is_empty() {
-                    // A link with nothing that can be read leaves the lesson as it is.
+                // A link with nothing that can be read leaves the lesson as it is; what is wrong with the
+                // lesson itself is left out too, and does not come back.
+                if edits.is_empty() && !std::mem::replace(&mut own, true) {
                     *edits = own_edits(lesson, variant);
                 }
             }
