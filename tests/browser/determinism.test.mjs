@@ -101,6 +101,8 @@ test("random scripts give the same record here as natively", { timeout: 900_000 
         const here = await tab.locator(".stage").getAttribute("data-run-hash");
         assert.fail(`natively ${hash}, here ${here}: lockscope ${command}`);
       });
+      // The page writes its own address a little later; the next one must not come in between.
+      await tab.waitForFunction(() => location.hash.includes("?v="));
       tried += 1;
       hashes.add(hash);
     }
