@@ -17,9 +17,10 @@ use lockscope::lesson::{self, Claim, Lesson};
 use lockscope::run::{Run, ScenarioError, compile, lengthen, parse_edit, shorten};
 use lockscope::sim::Micros;
 use lockscope::systems::Registry;
+use lockscope::ui::kept;
 use lockscope::ui::route::Route;
 use lockscope::ui::state::{Action, State};
-use support::{Case, Draws, busy, lines, race, random_edit};
+use support::{Draws, busy, lines, race, random_edit};
 
 /// How long a case may take before it counts as hanging: a hundred times what the slowest one takes.
 const HANG: Duration = Duration::from_secs(60);
@@ -478,11 +479,37 @@ fn any_text_comes_back_from_a_link_and_any_letters_are_read() {
 }
 
 #[test]
+fn files_of_branches_come_in_or_are_refused_and_what_came_in_can_be_written() {
+    let lesson =
+        all_lessons().into_iter().find(|l| l.id == "lease-expiration").expect("it is there");
+    let open = || State::open(lesson.clone(), &Default::default()).expect("it runs");
+    let put =
+        |state: &State| kept::put(None, &lesson.id, &state.to_keep(1)).expect("it can be kept").0;
+    let state = open().after(Action::Defend(0)).after(Action::Add("at 5s crash client-b".into()));
+    let renamed = state.after(Action::Rename(state.branch, "mine é".into()));
+    let kept = [put(&open()), put(&renamed), put(&renamed.after(Action::Undo))];
+    let samples: Vec<String> =
+        kept.iter().map(|text| kept::file(text).expect("it can be written")).collect();
+    fuzz("files_of_branches", 600, |draws| {
+        let file = mutated(draws, &samples);
+        let own = draws.up_to(1) == 0;
+        match kept::import(own.then_some(kept[0].as_str()), &file) {
+            Err(why) => assert!(!why.is_empty(), "refused without a word"),
+            Ok((text, _)) => {
+                assert!(kept::file(&text).is_ok(), "what came in cannot be written");
+                if let Ok(kept) = kept::of_lesson(Some(&text), &lesson.id) {
+                    drop(open().recall(kept, &[1]));
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn the_mutations_reach_both_what_is_read_and_what_is_refused() {
     let samples = edits();
     let good = (0..2_000)
         .filter(|seed| parse_edit(&mutated(&mut Draws::new(*seed), &samples), &NODES).is_ok());
     let good = good.count();
     assert!((100..1_900).contains(&good), "{good} of 2000 are read");
-    let _ = Case::new(&[]);
 }
