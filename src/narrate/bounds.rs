@@ -59,7 +59,7 @@ fn how_long_it_is(proof: &Proof) -> String {
     };
     format!(
         "For each of them one length for every order that a length can bring about: {} schedules{turned}, \
-         the longest pause {}. Longer ones change no order any more.",
+         the longest pause {}. Longer ones change no order any more, as long as the run goes on.",
         proof.schedules.len(),
         span(longest)
     )
