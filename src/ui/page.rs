@@ -24,7 +24,7 @@ use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
 use super::present;
-use super::proof::Prover;
+use super::proof::{Prover, use_prover};
 use super::route::Route;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
@@ -111,13 +111,7 @@ pub fn LessonPage(props: &Props) -> Html {
         on_break: opening(Open::Sheet(Sheet::Break(None))),
     };
     let class = layout(&state);
-    let paper = use_paper(&state);
-    let prover = Same(use_memo((), |()| Prover::default()));
-    {
-        // Nobody waits for it in another lesson.
-        let prover = prover.clone();
-        use_effect_with((), move |()| move || prover.stop());
-    }
+    let (paper, prover) = (use_paper(&state), use_prover());
     html! {
         <div {class}>
             { paper }

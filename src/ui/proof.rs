@@ -6,7 +6,8 @@ use std::rc::Rc;
 use gloo_timers::callback::Timeout;
 use web_sys::MouseEvent;
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, use_effect_with, use_state,
+    Callback, Html, Properties, UseReducerDispatcher, component, hook, html, use_effect_with,
+    use_memo, use_state,
 };
 
 use super::draw::Same;
@@ -84,6 +85,15 @@ impl Prover {
             drawn.emit(());
         }
     }
+}
+
+/// The search of a lesson's page, which ends with the page: nobody waits for it in another lesson.
+#[hook]
+pub fn use_prover() -> Same<Prover> {
+    let prover = Same(use_memo((), |()| Prover::default()));
+    let leaving = prover.clone();
+    use_effect_with((), move |()| move || leaving.stop());
+    prover
 }
 
 #[derive(Properties, PartialEq)]
