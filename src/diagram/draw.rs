@@ -23,6 +23,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         }
         Shape::Fold { across, y } => across.iter().flat_map(|a| fold(*a, *y, role)).collect(),
         Shape::Band { area } => band(area, role),
+        Shape::Fog { area } => vec![filled(area, None, Fill::Tint(role), 6)],
         Shape::Belief { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Hatch(role), 0)]
         }

@@ -6,6 +6,7 @@
 
 mod board;
 mod draw;
+mod eyes;
 mod flights;
 mod height;
 mod icons;
@@ -24,6 +25,7 @@ mod text;
 mod words;
 
 pub use draw::{header, paths};
+pub use eyes::through_eyes;
 pub use height::Frozen;
 pub use layout::{layout, layout_both, layout_frozen};
 pub use mini::{miniature, miniature_x};

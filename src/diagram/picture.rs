@@ -209,6 +209,8 @@ pub enum Shape {
     Cut { x: i32, top: i32, bottom: i32 },
     /// A way is whole again.
     Heal { at: Point },
+    /// Nothing is known of what happens there: a wash, dotted at its edges.
+    Fog { area: Area },
     /// Something changed that has no sign of its own: a small diamond.
     Notice { at: Point },
 }
@@ -261,6 +263,7 @@ impl Shape {
                 bottom: y + 7,
             },
             Shape::Band { area }
+            | Shape::Fog { area }
             | Shape::Belief { area }
             | Shape::Truth { area }
             | Shape::Section { area }

@@ -120,7 +120,7 @@ impl Teller<'_> {
     }
 
     /// What each task of a client's program does.
-    fn doing(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    pub fn doing(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
         let tasks = self.run.names().tasks.get(usize::from(node.0)).map_or(&[][..], |t| &t[..]);
         let mut lines = Vec::new();
         for (index, name) in tasks.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Teller<'_> {
     }
 
     /// The locals that the client has learned something for.
-    fn locals(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    pub fn locals(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
         let names = self.run.names().locals.get(usize::from(node.0));
         let values = world.locals(node);
         let named = names.into_iter().flatten().zip(values);
@@ -206,6 +206,14 @@ impl Teller<'_> {
         words.join(" ")
     }
 
+    /// `deadline`, and of which lock where there are several.
+    pub fn deadline_of(&self, lock: LockId) -> String {
+        if self.run.names().locks.len() < 2 {
+            return "deadline".into();
+        }
+        format!("deadline of {}", self.short_lock(lock))
+    }
+
     /// A lock as a key: its name alone, or `lock` where there is only one.
     fn short_lock(&self, lock: LockId) -> String {
         if self.run.names().locks.len() < 2 {
@@ -214,7 +222,7 @@ impl Teller<'_> {
         one_line(self.run.names().lock(lock))
     }
 
-    fn fact(&self, world: &World<Locks>, fact: &Fact) -> (String, String) {
+    pub fn fact(&self, world: &World<Locks>, fact: &Fact) -> (String, String) {
         match fact {
             Fact::Row { key, value } => (self.pieces(key), self.pieces(value)),
             Fact::Gauge { label, value, most } => {
@@ -227,10 +235,7 @@ impl Teller<'_> {
                     Some((_, Micros::ZERO)) => "over".to_string(),
                     Some((until, left)) => format!("{}, {} left", moment(until), span(left)),
                 };
-                let several = self.run.names().locks.len() > 1;
-                let of =
-                    if several { format!(" of {}", self.short_lock(*lock)) } else { String::new() };
-                (format!("deadline{of}"), value)
+                (self.deadline_of(*lock), value)
             }
             Fact::Ticks { label, answers } => {
                 let yes = answers.iter().filter(|a| **a == Some(true)).count();

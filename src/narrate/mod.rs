@@ -7,6 +7,7 @@
 
 mod bounds;
 mod consequence;
+mod fog;
 mod headline;
 mod json;
 mod knows;
@@ -23,6 +24,9 @@ mod words;
 
 pub use bounds::bounds;
 pub use consequence::findings;
+pub use fog::{
+    knows_itself, message_words, own_time, reading, seen_sentence, seen_words, worth_telling,
+};
 pub use headline::{Headline, Tone, headline};
 pub use json::json;
 pub use knows::{Knows, PROGRAM, knows, summary};

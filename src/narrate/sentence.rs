@@ -27,7 +27,7 @@ pub fn sentence(run: &Run, id: EventId) -> String {
 }
 
 impl Teller<'_> {
-    fn testimony(&self, id: EventId, node: ProcId, note: &Testimony) -> String {
+    pub fn testimony(&self, id: EventId, node: ProcId, note: &Testimony) -> String {
         let me = self.label(node);
         match note {
             Testimony::Grant { .. }
@@ -424,7 +424,7 @@ impl Teller<'_> {
     }
 
     /// What happens to processes, messages, links and clocks.
-    fn happening(&self, id: EventId, node: ProcId, what: &What<Testimony>) -> String {
+    pub fn happening(&self, id: EventId, node: ProcId, what: &What<Testimony>) -> String {
         let me = self.label(node);
         match what {
             What::Start => format!("{me} starts."),
@@ -516,7 +516,7 @@ impl Teller<'_> {
         format!("{from} answers {to}: {name}{}.", self.message_token(msg))
     }
 
-    fn arrives(&self, msg: MsgId) -> String {
+    pub fn arrives(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
         let (from, to, name) = (self.whose_copy(msg), self.label(info.to), info.body.name);
         let token = self.message_token(msg);

@@ -4,6 +4,7 @@ mod address;
 mod branch;
 mod compare;
 mod edit;
+pub mod eyes;
 pub mod kind;
 pub mod link;
 mod plan;
