@@ -24,6 +24,13 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Fold { across, y } => across.iter().flat_map(|a| fold(*a, *y, role)).collect(),
         Shape::Band { area } => band(area, role),
         Shape::Fog { area } => vec![filled(area, None, Fill::Tint(role), 6)],
+        Shape::Link { from, to, dotted } => {
+            let (tenths, dash) = if *dotted { (15, Dash::Dotted) } else { (10, Dash::Solid) };
+            vec![Primitive::Line { from: *from, to: *to, pen: pen(role, tenths, dash) }]
+        }
+        Shape::Box { area } => {
+            vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 8)]
+        }
         Shape::Belief { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Hatch(role), 0)]
         }

@@ -22,6 +22,7 @@ mod still;
 mod story;
 mod svg;
 mod text;
+mod topology;
 mod words;
 
 pub use draw::{header, paths};
@@ -36,3 +37,4 @@ pub use picture::{
 };
 pub use still::{Still, blank, still};
 pub use svg::{alone, escape, svg};
+pub use topology::{Spot, Topology, topology};

@@ -211,6 +211,10 @@ pub enum Shape {
     Heal { at: Point },
     /// Nothing is known of what happens there: a wash, dotted at its edges.
     Fog { area: Area },
+    /// A way between two nodes; dotted where it only joins a lock to what it guards.
+    Link { from: Point, to: Point, dotted: bool },
+    /// A node's box.
+    Box { area: Area },
     /// Something changed that has no sign of its own: a small diamond.
     Notice { at: Point },
 }
@@ -264,10 +268,17 @@ impl Shape {
             },
             Shape::Band { area }
             | Shape::Fog { area }
+            | Shape::Box { area }
             | Shape::Belief { area }
             | Shape::Truth { area }
             | Shape::Section { area }
             | Shape::Waiting { area } => *area,
+            Shape::Link { from, to, .. } => Area {
+                left: from.x.min(to.x) - 1,
+                top: from.y.min(to.y) - 1,
+                right: from.x.max(to.x) + 1,
+                bottom: from.y.max(to.y) + 1,
+            },
             Shape::Message { track, .. } => Area {
                 left: track.iter().map(|p| p.x).min().unwrap_or(0) - 5,
                 top: track.iter().map(|p| p.y).min().unwrap_or(0) - 5,
