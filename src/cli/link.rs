@@ -107,6 +107,7 @@ fn link(
         event,
         edits: (!wanted.edits.is_empty()).then_some(edits),
         present: false,
+        view: None,
     };
     let nodes = node_ids(&lesson.scenario_of(variant), &Registry::standard());
     let base = wanted.base.split('#').next().unwrap_or_default();

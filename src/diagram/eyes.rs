@@ -38,6 +38,9 @@ pub fn through_eyes(run: &Run, node: ProcId, seen: &[Seen], width: i32) -> Pictu
         let note = run.record.event(seen.event).note().filter(|_| seen.what == Sight::Did);
         let draws = words.is_some() || !matches!(seen.what, Sight::Did);
         if !draws {
+            if let Some(Testimony::Doubt(..)) = note {
+                drawn.believed(belief.take());
+            }
             continue;
         }
         drawn.go_to(index, last, seen.local);

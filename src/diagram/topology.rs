@@ -88,11 +88,13 @@ impl Plane<'_> {
         let names = self.run.names();
         let clients: Vec<ProcId> = names.of_kind(NodeKind::Client).collect();
         let mut right: Vec<ProcId> = names.of_kind(NodeKind::Service).collect();
+        right.extend(names.of_kind(NodeKind::Gateway));
         right.extend(names.of_kind(NodeKind::Resource));
         let width = width.max(300);
         let wide = (width * 36 / 100).clamp(112, 200);
         let rows = clients.len().max(right.len()).max(1) as i32;
-        let pitch = if width < 560 { 132 } else { 156 };
+        let pitch =
+            if width < 560 { (380 / rows).clamp(124, 170) } else { (540 / rows).clamp(140, 250) };
         self.out.width = width;
         self.out.height = rows * pitch + 2 * EDGE;
         for (nodes, left) in [(clients, EDGE), (right, width - EDGE - wide)] {
@@ -114,9 +116,16 @@ impl Plane<'_> {
         self.run.names().node(node).kind
     }
 
-    /// The two ends of the link between a client and whom it talks to, the client's first.
+    /// The two ends of the link between a client and whom it talks to, the client's first; of two
+    /// servers, that of the first one.
     fn ends(&self, client: ProcId, peer: ProcId) -> Option<(Point, Point)> {
         let (from, to) = (self.spot(client)?.area, self.spot(peer)?.area);
+        if self.kind(client) != NodeKind::Client {
+            let x = from.left + (from.right - from.left) / 4;
+            let down = from.top < to.top;
+            let (start, end) = if down { (from.bottom, to.top) } else { (from.top, to.bottom) };
+            return Some((Point { x, y: start }, Point { x, y: end }));
+        }
         let place = |of_client: bool, node: ProcId| {
             let column = self
                 .out
@@ -151,8 +160,14 @@ impl Plane<'_> {
             .map(|s| s.node)
             .filter(|n| self.kind(*n) != NodeKind::Client)
             .collect();
-        for client in clients {
-            for peer in &peers {
+        let before = peers.iter().filter(|p| self.kind(**p) == NodeKind::Gateway).copied();
+        let talk = [clients, before.collect()].concat();
+        for client in talk {
+            let own = self.kind(client);
+            // A gateway talks to what stands behind it.
+            let behind =
+                |p: &&ProcId| own == NodeKind::Client || self.kind(**p) == NodeKind::Resource;
+            for peer in peers.iter().filter(behind).copied().collect::<Vec<_>>().iter() {
                 let Some((from, to)) = self.ends(client, *peer) else { continue };
                 self.push(EventId(0), Role::Muted, Shape::Link { from, to, dotted: false });
                 self.cut(client, *peer, from, to);
@@ -219,9 +234,9 @@ impl Plane<'_> {
         for index in 0..self.out.spots.len() {
             let Some(spot) = self.out.spots.get(index).cloned() else { continue };
             let (node, area) = (spot.node, spot.area);
-            let saying = self.last.and_then(|_| {
+            let saying = self.last.and_then(|last| {
                 let lane = lanes.iter().find(|l| l.node == node)?;
-                let next = lane.sayings.partition_point(|s| s.from <= self.world.now());
+                let next = lane.sayings.partition_point(|s| s.event <= last);
                 lane.sayings.get(next.checked_sub(1)?)
             });
             let event = saying.map_or(EventId(0), |s| s.event);
@@ -362,11 +377,12 @@ impl Plane<'_> {
             let track = vec![tail, head];
             self.push(event, role, Shape::Message { id, track, sent, arrives, fate, soft });
             let words = if words.is_empty() { info.body.name.to_string() } else { words };
-            let words = token.map_or(words.clone(), |t| format!("{words} {}", t.0));
+            let words = token.map_or(words.clone(), |t| format!("{words} ({})", t.0));
             let words = if held && fate == Fate::Open { format!("{words}, held") } else { words };
             let half = width_of(&words, SIZE, false, false) / 2;
-            let x = head.x.clamp(half + 4, (self.out.width - half - 4).max(half + 4));
-            let y = tail.y.min(head.y).min((tail.y + head.y) / 2) - 9 - 15 * (above % 3);
+            let x =
+                ((tail.x + head.x) / 2).clamp(half + 4, (self.out.width - half - 4).max(half + 4));
+            let y = (tail.y + head.y) / 2 - 9 - 15 * (above % 3);
             above += 1;
             self.words(event, Role::Ink, &words, Point { x, y }, Anchor::Middle);
         }
@@ -375,7 +391,7 @@ impl Plane<'_> {
     /// The way of a message: above the link where it asks, below it where it answers.
     fn way(&self, from: ProcId, to: ProcId) -> Option<(Point, Point)> {
         let lower = |p: Point, by: i32| Point { x: p.x, y: p.y + by };
-        if self.kind(from) == NodeKind::Client {
+        if self.kind(from) == NodeKind::Client || self.kind(to) != NodeKind::Client {
             let (from, to) = self.ends(from, to)?;
             return Some((lower(from, -3), lower(to, -3)));
         }

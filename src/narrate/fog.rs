@@ -42,7 +42,7 @@ pub fn seen_words(run: &Run, seen: &Seen) -> Option<String> {
 pub fn message_words(run: &Run, msg: MsgId) -> String {
     let body = &run.record.message(msg).body;
     match body.token {
-        Some(token) => format!("{} {}", body.name, token.0),
+        Some(token) => format!("{} ({})", body.name, token.0),
         None => body.name.into(),
     }
 }
@@ -77,6 +77,12 @@ pub fn knows_itself(run: &Run, eyes: &Eyes, last: Option<EventId>) -> Knows {
 pub fn own_time(run: &Run, eyes: &Eyes, last: Option<EventId>) -> Option<Local> {
     let seen = eyes.until(run, last).last()?;
     Some(as_it_was(run, eyes, seen, last).1)
+}
+
+/// The world when a node looked last; nothing where it does not run.
+pub fn own_world(run: &Run, eyes: &Eyes, last: Option<EventId>) -> Option<World<Locks>> {
+    let seen = eyes.until(run, last).last()?;
+    Some(as_it_was(run, eyes, seen, last).0)
 }
 
 /// The world as the node saw it last: one that stands still looks at nothing, so its time stops.
@@ -167,6 +173,7 @@ impl Teller<'_> {
             Ask::Renew => "renewal",
             Ask::Release => "release",
             Ask::Token => "request for a token",
+            Ask::Holder => "question who holds it",
         };
         format!("{me} refuses {} {what}.", self.whose(client))
     }

@@ -25,7 +25,8 @@ mod words;
 pub use bounds::bounds;
 pub use consequence::findings;
 pub use fog::{
-    knows_itself, message_words, own_time, reading, seen_sentence, seen_words, worth_telling,
+    knows_itself, message_words, own_time, own_world, reading, seen_sentence, seen_words,
+    worth_telling,
 };
 pub use headline::{Headline, Tone, headline};
 pub use json::json;

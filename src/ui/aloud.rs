@@ -56,9 +56,10 @@ impl Speaker {
         let said = self.voice.borrow_mut().due(now);
         let words = said.and_then(|saying| match (saying, &self.heard.borrow().1) {
             (Saying::Words(words), _) => Some(words),
-            (Saying::Summary, Some(s)) => {
-                Some(narrate::summary(&s.show.run, &s.show.world(s.head)))
-            }
+            (Saying::Summary, Some(s)) => Some(match s.look.eyes {
+                Some(_) => super::sight::eyes_stand(s),
+                None => narrate::summary(&s.show.run, &s.show.world(s.head)),
+            }),
             (Saying::Summary, None) => None,
         });
         if let (Some(words), Some(region)) = (words, self.region.cast::<Element>()) {

@@ -1,7 +1,9 @@
 //! Which key does what: a table, free of the browser.
 
+use super::look::{See, View};
 use super::show::Size;
 use super::state::{Action, SPEEDS, State};
+use crate::sim::ProcId;
 
 /// A key with what was held down beside it.
 #[derive(Clone, Copy, Default, Debug)]
@@ -92,6 +94,10 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
         "PageDown" if state.present => return Some(Deed::Turn(true)),
         "PageUp" if state.present => return Some(Deed::Turn(false)),
         "Escape" if state.present => return Some(Deed::Leave),
+        "Escape" if state.look.chosen.is_some() || state.look.asked.is_some() => {
+            return act(Action::See(See::Clear));
+        }
+        "Escape" if state.look.eyes.is_some() => return act(Action::See(See::Eyes(None))),
         _ if !letters => return None,
         "k" | "K" => return act(toggle(state)),
         "." | "b" | "B" if state.present => return Some(Deed::Blank),
@@ -116,8 +122,23 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
         "3" => Some(Deed::To(Part::Program)),
         "4" => Some(Deed::To(Part::Knows)),
         "l" | "L" => Some(Deed::Link),
+        "w" | "W" => act(Action::See(See::Why(None))),
+        "t" | "T" if state.look.eyes.is_none() => act(Action::See(See::View(other_view(state)))),
+        "s" | "S" => act(Action::See(See::Eyes(other_eyes(state)))),
         _ => None,
     }
+}
+
+fn other_view(state: &State) -> View {
+    match state.look.view {
+        View::Diagram => View::Topology,
+        View::Topology => View::Diagram,
+    }
+}
+
+/// The eyes of the selected node, or everybody's.
+fn other_eyes(state: &State) -> Option<ProcId> {
+    state.look.eyes.is_none().then_some(state.program)
 }
 
 fn toggle(state: &State) -> Action {

@@ -4,6 +4,7 @@
 //! parts of it),
 //! [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
+//! [`look`] what is selected and through whose eyes,
 //! [`settings`] what the reader wants, [`kept`] what the browser keeps, [`versus`] two runs compared, [`fault`] what is broken, [`hold`] the times that a hand changes,
 //! [`sought`] where one of them decides; they are plain Rust and tested natively.
 //! All else exists on wasm32 only: `player` lets time pass and writes into nodes of the picture,
@@ -17,6 +18,7 @@ pub mod hold;
 pub mod kept;
 pub mod keys;
 pub mod learn;
+pub mod look;
 pub mod open;
 pub mod pace;
 pub mod past;
@@ -67,6 +69,8 @@ mod player;
 mod present;
 #[cfg(target_arch = "wasm32")]
 mod proof;
+#[cfg(target_arch = "wasm32")]
+mod sight;
 #[cfg(target_arch = "wasm32")]
 mod stage;
 #[cfg(target_arch = "wasm32")]

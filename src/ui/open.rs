@@ -6,6 +6,7 @@ use super::cards::Cards;
 use super::class::Tally;
 use super::kept::Kept;
 use super::learn::given;
+use super::look::{Look, View};
 use super::route::nodes;
 use super::show::{Show, Size, simulated};
 use super::state::State;
@@ -35,6 +36,8 @@ pub struct Place {
     pub event: Option<u32>,
     /// It is on a projector.
     pub present: bool,
+    /// Which picture is on the stage.
+    pub view: View,
     /// The task, where it is not the story.
     pub level: Option<Level>,
     /// How far the link can be trusted.
@@ -75,6 +78,7 @@ impl State {
             tallies: lesson.predictions.iter().map(|p| Tally::of(p.answers.len())).collect(),
             vote: None,
             blank: false,
+            look: Look { view: place.view, ..Look::default() },
             present: place.present,
             notice: None,
             looked: vec![None; lesson.predictions.len()],

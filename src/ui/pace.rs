@@ -4,9 +4,7 @@ use super::show::Head;
 use super::state::State;
 use super::strings;
 use super::voice::Wish;
-use crate::narrate;
 use crate::run::kind;
-use crate::sim::EventId;
 
 impl State {
     pub(super) fn play(&mut self) {
@@ -24,7 +22,7 @@ impl State {
         // Many events can happen between two frames; the last one that decides something is told.
         if let Some(event) = passed.rev().find(|e| self.decides(*e)) {
             let kind = self.show.run.record.events.get(event as usize).map_or("", kind::kind);
-            let words = narrate::sentence(&self.show.run, EventId(event));
+            let words = self.event_told(event).unwrap_or_default();
             self.say(Wish::Passed { kind, words });
         }
         if Some(event) == self.show.last() {
@@ -32,7 +30,11 @@ impl State {
             self.playing = false;
             self.jumps += 1;
             let verdict = &self.show.headline;
-            let words = format!("{} {}", verdict.word, verdict.rest);
+            let words = match self.look.eyes {
+                // Nobody in a run is told how it ended.
+                Some(_) => strings::NOTHING_MORE_SEEN.into(),
+                None => format!("{} {}", verdict.word, verdict.rest),
+            };
             self.say(Wish::Passed { kind: "end", words });
         }
     }
@@ -60,7 +62,7 @@ impl State {
     }
 
     fn decides(&self, event: u32) -> bool {
-        self.show.decisions.binary_search(&event).is_ok()
+        self.show.decisions.binary_search(&event).is_ok() && self.sees(event)
     }
 
     pub(super) fn jump(&mut self, head: Head) {
@@ -68,6 +70,7 @@ impl State {
         self.stopped = None;
         self.toward = None;
         self.turned = None;
+        self.look.chosen = None;
         self.playing = false;
         self.jumps += 1;
     }
@@ -76,7 +79,7 @@ impl State {
         self.jump(head);
         self.say(match head.event {
             Some(event) => Wish::Step {
-                words: narrate::sentence(&self.show.run, EventId(event)),
+                words: self.event_told(event).unwrap_or_default(),
                 decision: self.decides(event),
             },
             None => Wish::Step { words: strings::AT_START.into(), decision: true },

@@ -18,6 +18,7 @@ use super::draw::Same;
 use super::edge;
 use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
+use super::look::View;
 use super::panels::{self, Log};
 use super::paper::use_paper;
 use super::part::part;
@@ -26,6 +27,7 @@ use super::player::{Nodes, Player};
 use super::present;
 use super::proof::{Prover, use_prover};
 use super::route::Route;
+use super::sight;
 use super::stage::{Stage, caption};
 use super::state::{Action, State};
 use super::store::use_store;
@@ -86,6 +88,16 @@ pub fn LessonPage(props: &Props) -> Html {
     }
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
+    {
+        // Where the log is a tab, an answer brings it into sight.
+        let (asks, tab) = (state.look.asked.is_some() && narrow, tab.setter());
+        use_effect_with(asks, move |asks| {
+            if *asks {
+                tab.set(TABS.len() - 1);
+                platform::reveal("why");
+            }
+        });
+    }
     use_keys(&state, &to, &open, &tab);
     let close = {
         let setter = open.setter();
@@ -264,16 +276,15 @@ fn body(
     prover: &Same<Prover>,
 ) -> Html {
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
-    let stage = part::<Stage>(
-        "stage",
-        super::stage::Props {
-            state: state.clone(),
-            to: to.clone(),
-            nodes: nodes.clone(),
-            on_break: on_break.clone(),
-            player: Some(player),
-        },
-    );
+    let (shown, sender, on_break) = (state.clone(), to.clone(), on_break.clone());
+    let foggy = state.look.eyes.is_some();
+    let stage = if foggy || state.look.view != View::Diagram {
+        sight::other(sight::Props { state: shown, to: sender, on_break })
+    } else {
+        let (nodes, player) = (nodes.clone(), Some(player));
+        let props = super::stage::Props { state: shown, to: sender, nodes, on_break, player };
+        part::<Stage>("stage", props)
+    };
     let beside = panels::Props { state: state.clone(), to: to.clone() };
     if controls.narrow {
         return html! {
@@ -290,11 +301,15 @@ fn body(
     html! {
         <main class="work" id="lesson" tabindex="-1">
             <div class="words" id="words" tabindex="-1">
-                { words(&words::Props { state: state.clone(), to: to.clone() }, prover) }
+                if foggy {
+                    { sight::eyes_card(state, to) }
+                } else {
+                    { words(&words::Props { state: state.clone(), to: to.clone() }, prover) }
+                }
             </div>
             { stage }
             { transport::transport(controls) }
-            <div class="side">
+            <div class={if state.look.asked.is_some() { "side asking" } else { "side" }}>
                 { panels::knowledge(&beside) }
                 { panels::program(&beside) }
                 { part::<Log>("log", beside) }
@@ -329,6 +344,7 @@ fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>, prover: &Same<Pro
     });
     let (state, to) = (props.state.clone(), props.to.clone());
     let panel = match now {
+        0 if state.look.eyes.is_some() => sight::eyes_card(&state, &to),
         0 => words(&words::Props { state, to }, prover),
         1 => panels::knowledge(props),
         2 => panels::program(props),
@@ -413,6 +429,11 @@ impl Hands {
 
     fn act(&self, deed: Deed) {
         match deed {
+            Deed::Do(action @ Action::See(_)) => {
+                self.to.dispatch(action);
+                // What had the focus may be gone with what was closed.
+                platform::keep_focus("stage");
+            }
             Deed::Do(action) => self.to.dispatch(action),
             Deed::Turn(forward) => self.to.dispatch(Action::Turn(forward)),
             Deed::Leave => self.to.dispatch(Action::Leave),

@@ -2,14 +2,17 @@
 
 use web_sys::MouseEvent;
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_memo,
-    use_state_eq,
+    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_effect_with,
+    use_memo, use_state_eq,
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
+use super::look::See;
 use super::page::Model;
 use super::part::part;
+use super::platform;
 use super::show::Size;
+use super::sight::{answer, eyes_button, eyes_log, sees};
 use super::state::{Action, State};
 use super::strings;
 use crate::narrate;
@@ -17,7 +20,7 @@ use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, ProcId, TaskState};
 
 /// How many sentences are drawn at once.
-const PAGE: usize = 150;
+pub const PAGE: usize = 150;
 
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
@@ -28,13 +31,13 @@ pub struct Props {
 /// Three small tables, one a node, with what the last step changed marked in words.
 pub fn knowledge(props: &Props) -> Html {
     let state = &props.state;
-    let (show, head) = (&state.show, state.head);
-    let now = narrate::knows(&show.run, &show.world(head));
-    let before = show.stepped(head, Size::Event, false);
-    let then = narrate::knows(&show.run, &show.world(before));
+    let show = &state.show;
+    let (now, then) = known(state);
     let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
-        let label = show.run.names().node(knows.node).label.clone();
+        let (node, label) = (knows.node, &show.run.names().node(knows.node).label);
+        let (to, selected) = (props.to.clone(), state.program == node);
+        let choose = Callback::from(move |_: MouseEvent| to.dispatch(Action::Select(node)));
         // What a program does stands beside the program, unless there is nothing else to say.
         let only = knows.lines.len() < 2;
         let lines = knows.lines.iter().filter(|l| only || l.0 != narrate::PROGRAM);
@@ -45,7 +48,9 @@ pub fn knowledge(props: &Props) -> Html {
             html! {
                 <tr key={row}>
                     if row == 0 {
-                        <th scope="rowgroup" rowspan={count.clone()}>{ &label }</th>
+                        <th scope="rowgroup" rowspan={count.clone()}>
+                            <button type="button" aria-pressed={selected.to_string()} onclick={choose.clone()}>{ label }</button>
+                        </th>
                     }
                     <td>
                         <span class="quiet">{ what }</span>{ " " }{ value }
@@ -68,6 +73,21 @@ pub fn knowledge(props: &Props) -> Html {
     }
 }
 
+/// What each one knows at the head, and before the last step; of one node, where these are its eyes.
+fn known(state: &State) -> (Vec<narrate::Knows>, Vec<narrate::Knows>) {
+    let (show, head) = (&state.show, state.head);
+    if let Some(eyes) = &state.look.eyes {
+        let at =
+            |event: Option<u32>| vec![narrate::knows_itself(&show.run, eyes, event.map(EventId))];
+        let before = state.seen_so_far().unwrap_or_default();
+        let before = before.iter().rev().map(|s| s.since.0).find(|s| Some(*s) < head.event);
+        return (at(head.event), at(before));
+    }
+    let before = show.stepped(head, Size::Event, false);
+    let now = narrate::knows(&show.run, &show.world(head));
+    (now, narrate::knows(&show.run, &show.world(before)))
+}
+
 /// A client's program, line by line, with the line that it is at.
 pub fn program(props: &Props) -> Html {
     let state = &props.state;
@@ -75,7 +95,11 @@ pub fn program(props: &Props) -> Html {
     let chosen = nodes.iter().find(|n| n.0 == state.program).or_else(|| nodes.first());
     let Some((client, label, kind)) = chosen.cloned() else { return html! {} };
     let clients = nodes.iter().filter(|n| n.2 == NodeKind::Client);
-    let world = state.show.world(state.head);
+    let foggy = state.look.eyes.is_some();
+    let last = state.head.event.map(EventId);
+    let own = state.look.eyes.as_ref().and_then(|e| narrate::own_world(&state.show.run, e, last));
+    let world = own.unwrap_or_else(|| state.show.world(state.head));
+    let lit = state.look.chosen.filter(|_| !foggy).and_then(|event| state.line_of(event));
     let place = usize::from(client.0);
     let names = state.show.run.names();
     let programs = names.programs.get(place).map(Vec::as_slice).unwrap_or_default();
@@ -88,9 +112,20 @@ pub fn program(props: &Props) -> Html {
         let here = at.and_then(|(s, pc)| line_of(s, pc)).filter(|_| runs && !down && started);
         let items = lines.iter().enumerate().map(|(i, line)| {
             let current = here == Some(i);
+            let class = match (current, lit == Some((task, i)) && state.program == client) {
+                (true, true) => Some("current lit"),
+                (true, false) => Some("current"),
+                (false, true) => Some("lit"),
+                (false, false) => None,
+            };
+            let onclick = sees(&props.to, See::Line(client, task, i));
             html! {
-                <li key={i} class={current.then_some("current")} aria-current={current.then_some("step")}>
-                    <code>{ line }</code>
+                <li key={i} {class} aria-current={current.then_some("step")}>
+                    if foggy || line.trim().is_empty() {
+                        <code>{ line }</code>
+                    } else {
+                        <button type="button" title={strings::LINE_EVENT} {onclick}><code>{ line }</code></button>
+                    }
                 </li>
             }
         });
@@ -103,8 +138,11 @@ pub fn program(props: &Props) -> Html {
         }
     });
     // What it is doing stands here, beside the line that it is at.
-    let knows = narrate::knows(&state.show.run, &world);
+    let knows = known(state).0;
     let own = knows.iter().find(|k| k.node == client);
+    let stuck = !foggy
+        && kind == NodeKind::Client
+        && narrate::waits(&state.show.run, &world, client).is_some();
     let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
     let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
     let choose = clients.map(|(node, name, _)| {
@@ -117,10 +155,18 @@ pub fn program(props: &Props) -> Html {
         <section class="panel" aria-labelledby="program-title">
             <div class="panel-head">
                 <h2 id="program-title">{ strings::PROGRAM }</h2>
-                <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
+                if !foggy {
+                    <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
+                }
             </div>
             if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
             <p class="doing">{ doing.map_or(otherwise, |d| &d.1) }</p>
+            <div class="acts small">
+                if stuck {
+                    <button type="button" class="plain" onclick={sees(&props.to, See::WhyNode(client))}>{ strings::WHY_NOT }</button>
+                }
+                { eyes_button(state, &props.to, client) }
+            </div>
             <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ for lists }</section>
         </section>
     }
@@ -155,17 +201,25 @@ pub fn Log(props: &Props) -> Html {
     let run = Same(state.show.run.clone());
     let list = use_memo((run.clone(), *filter), |(run, filter)| listed(state, run, *filter));
     let phases = use_memo(run.clone(), |run| narrate::phases(run));
+    // Where the log stands beside the picture, what is selected there is in sight here.
+    use_effect_with(state.look.chosen, |chosen| {
+        if chosen.is_some() {
+            platform::reveal_lit();
+        }
+    });
     let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
     let last = past.saturating_sub(PAGE * *back).max(past.min(PAGE));
     let first = last.saturating_sub(PAGE);
     let entries = list.get(first..last).unwrap_or_default();
     let newest = past.checked_sub(1).and_then(|i| list.get(i)).copied();
     let step = |event: u32| state.show.stops.partition_point(|s| *s <= event);
+    let lit = state.lit();
     let groups = groups(entries, &phases).into_iter().map(|(title, events)| {
         let items = events.iter().map(|event| {
             let (event, step, current) = (*event, step(*event), newest == Some(*event));
             let (run, to) = (run.clone(), props.to.clone());
-            part::<Entry>(event, EntryProps { run, event, step, current, to })
+            let lit = lit.contains(&event);
+            part::<Entry>(event, EntryProps { run, event, step, current, lit, to })
         });
         html! { <div key={events.first().copied().unwrap_or(0)}><h3>{ title }</h3><ol>{ for items }</ol></div> }
     });
@@ -178,6 +232,9 @@ pub fn Log(props: &Props) -> Html {
         Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
         None => strings::NOTHING_YET.into(),
     };
+    if state.look.eyes.is_some() {
+        return eyes_log(state, &props.to);
+    }
     html! {
         <section class="panel log" aria-labelledby="log-title">
             <div class="panel-head">
@@ -186,8 +243,13 @@ pub fn Log(props: &Props) -> Html {
             </div>
             <p class="stands">{ now }</p>
             if first > 0 { { turn(*back + 1, strings::EARLIER) } }
-            <section class="log-scroll" id="log" tabindex="0" aria-label={strings::EVENTS}>
-                <div class="entries">{ for groups }</div>
+            <section class={if state.look.asked.is_some() { "log-scroll reads" } else { "log-scroll" }} id="log"
+                tabindex="0" aria-label={strings::EVENTS}>
+                if let Some(asked) = &state.look.asked {
+                    { answer(state, &props.to, asked) }
+                } else {
+                    <div class="entries">{ for groups }</div>
+                }
             </section>
             if last < past { { turn(back.saturating_sub(1), strings::LATER) } }
         </section>
@@ -251,6 +313,7 @@ struct EntryProps {
     event: u32,
     step: usize,
     current: bool,
+    lit: bool,
     to: UseReducerDispatcher<Model>,
 }
 
@@ -260,12 +323,15 @@ fn Entry(props: &EntryProps) -> Html {
     let onclick = Callback::from(move |_| to.dispatch(Action::GoTo(Some(event))));
     let at = props.run.record.events.get(event as usize).map(|e| e.at).unwrap_or_default();
     html! {
-        <li>
+        <li class={props.lit.then_some("lit")}>
             <button type="button" aria-current={props.current.then_some("step")} {onclick}>
                 <span class="aloud">{ strings::go_to(props.step) }{ ": " }</span>
                 <span class="time">{ narrate::moment(at) }</span>{ " " }
                 <span>{ narrate::sentence(&props.run, EventId(event)) }</span>
             </button>
+            if props.current || props.lit {
+                <button type="button" class="plain ask" onclick={sees(&props.to, See::Why(Some(event)))}>{ strings::ASK_WHY }</button>
+            }
         </li>
     }
 }

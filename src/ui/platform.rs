@@ -360,6 +360,17 @@ pub fn focus_soon(id: &'static str) {
     Timeout::new(0, later).forget();
 }
 
+/// Puts the focus there once what was just changed is drawn, if what had it is gone by then.
+pub fn keep_focus(id: &'static str) {
+    let later = move || {
+        let active = document().and_then(|d| d.active_element());
+        if active.is_none_or(|e| e.tag_name() == "BODY") {
+            focus(id);
+        }
+    };
+    Timeout::new(0, later).forget();
+}
+
 /// What is typed into the field with this id.
 pub fn typed(id: &str) -> Option<String> {
     let field = document()?.get_element_by_id(id)?.dyn_into::<HtmlInputElement>().ok()?;
@@ -390,6 +401,17 @@ pub fn reveal(id: &'static str) {
     let later = move || {
         if let Some(element) = document().and_then(|d| d.get_element_by_id(id)) {
             element.scroll_into_view();
+        }
+    };
+    Timeout::new(0, later).forget();
+}
+
+/// Brings the sentence of what is selected into view beside the picture.
+pub fn reveal_lit() {
+    let later = || {
+        let found = document().and_then(|d| d.query_selector(".side .entries .lit").ok().flatten());
+        if let Some(element) = found {
+            element.scroll_into_view_with_bool(false);
         }
     };
     Timeout::new(0, later).forget();

@@ -1,5 +1,6 @@
 //! The part of the address after `#`: which page, and for a lesson its run and place.
 
+use super::look::View;
 use super::state::{Place, State, own_edits};
 use crate::lesson::Level;
 use crate::run::{Link, node_ids};
@@ -30,6 +31,10 @@ impl Route {
         }
         let Some(reading) = Link::read(text) else { return Route::Unknown(text.into()) };
         let (link, mut unread) = (reading.link, reading.unread);
+        let view = match link.view.as_deref() {
+            Some("topology") => View::Topology,
+            _ => View::Diagram,
+        };
         let word = link.level.as_deref();
         let level = Level::ALL.into_iter().find(|l| Some(l.word()) == word);
         if let (Some(word), None) = (word, level) {
@@ -42,6 +47,7 @@ impl Route {
             seed: link.seed,
             event: link.event,
             present: link.present,
+            view,
             level,
             mark: reading.mark,
             unread,
@@ -68,6 +74,7 @@ impl Route {
             event,
             edits: (edits != own_edits(lesson, state.variant)).then(|| edits.to_vec()),
             present: state.present,
+            view: (state.look.view != View::Diagram).then(|| state.look.view.word().into()),
         };
         link.write(&nodes(lesson, state.variant), hash)
     }

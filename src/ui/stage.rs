@@ -1,6 +1,8 @@
 //! The stage: the picture of the run. A still layer that playing never touches, a layer of signs that
 //! appear one by one, and a moving layer that only the player writes to.
 
+use std::rc::Rc;
+
 use web_sys::{HtmlElement, MouseEvent};
 use yew::virtual_dom::{Key, VNode};
 use yew::{
@@ -11,14 +13,16 @@ use yew::{
 use super::draw::{Same, icon, node, nodes};
 use super::hands;
 use super::hold::{Hold, Number};
+use super::look::Asked;
 use super::page::Model;
 use super::part::part;
 use super::platform::{self, use_width};
 use super::player::{Nodes, Player};
+use super::sight;
 use super::state::{Action, State};
 use super::strings;
 use super::transport::PLAY;
-use crate::diagram::{Mark, Picture, Shape, defs, header, paths};
+use crate::diagram::{Area, Element, Mark, Picture, Shape, defs, header, paths};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
 
@@ -76,6 +80,9 @@ pub fn Stage(props: &Props) -> Html {
         let (picture, selected) = (picture.clone(), state.program);
         part::<Headers>("headers", HeadersProps { picture, at, selected, on_break })
     };
+    let lit = Rc::new(state.lit());
+    let asked = matches!(state.look.asked, Some(Asked::Event(_)));
+    let choose = sight::on_diagram(state, &props.to, scale);
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
     let shown = |length: i32| length * scale / 100;
     let box_style = format!("width:{}px", shown(size.0));
@@ -87,18 +94,19 @@ pub fn Stage(props: &Props) -> Html {
                     { headers }
                 </div>
                 { for grips }
-                <svg class="picture" role="img" aria-label={name} viewBox={bounds} style={box_style}
+                <svg class={if asked { "picture dims" } else { "picture" }} role="img" aria-label={name} onclick={choose} viewBox={bounds} style={box_style}
                     width={shown(size.0).to_string()} height={shown(size.1 - size.2).to_string()}>
                     { node(&defs()) }
                     <clipPath id="past">
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
-                    { part::<StillLayer>("still", LayerProps { picture: picture.clone(), at: None, top, bottom }) }
+                    { part::<StillLayer>("still", LayerProps { picture: picture.clone(), at: None, top, bottom, lit: lit.clone() }) }
                     if platform::reduced_motion() { { arrivals(&picture, state.head.at) } }
-                    { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom }) }
+                    { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom, lit }) }
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </section>
+            { sight::chosen(state, &props.to) }
             if at.is_none() && !state.playing && !state.present { { begin(&props.to) } }
         </div>
     }
@@ -147,7 +155,7 @@ fn arrivals(picture: &Picture, at: Micros) -> Html {
         let (anchor, x) = if from.x < to.x { ("end", to.x - 10) } else { ("start", to.x + 10) };
         Some(html! {
             <g key={i}>
-                { drawn(mark, i) }
+                { drawn(mark, i, false) }
                 <text class="f-ink halo" font-size="12" text-anchor={anchor} x={x.to_string()} y={(to.y - 7).to_string()}>
                     { strings::DELIVERED }
                 </text>
@@ -215,14 +223,35 @@ struct LayerProps {
     at: Option<Micros>,
     top: i32,
     bottom: i32,
+    /// The events that are lit.
+    lit: Rc<Vec<u32>>,
 }
 
-fn drawn(mark: &Mark, index: usize) -> VNode {
+/// A mark as a node of the page; one that is lit stands out by a thicker line or a frame.
+pub fn drawn(mark: &Mark, index: usize, lit: bool) -> VNode {
     let mut group = yew::virtual_dom::VTag::new("g");
+    if lit {
+        group.add_attribute("class", "lit");
+    }
     group.key = Some(Key::from(index));
     group.add_attribute("data-event", mark.event.0.to_string());
     group.add_children(paths(&mark.shape, mark.role).iter().map(|p| node(&p.element())));
+    // Words are underlined by their class; a sign gets a frame.
+    let framed = !matches!(
+        mark.shape,
+        Shape::Words(_) | Shape::Tick { .. } | Shape::Cap { .. } | Shape::PromiseEnd { .. }
+    );
+    if lit && framed && !mark.grows() {
+        group.add_child(node(&frame(mark.bounds)));
+    }
     group.into()
+}
+
+/// A frame around a mark that is lit.
+fn frame(area: Area) -> Element {
+    let frame = Element::new("rect").with("class", "frame").with("rx", 3);
+    let frame = frame.with("x", area.left - 3).with("y", area.top - 3);
+    frame.with("width", area.right - area.left + 6).with("height", area.bottom - area.top + 6)
 }
 
 fn within(
@@ -240,7 +269,8 @@ fn within(
 /// What grows while time passes: all of it is drawn, and one rectangle hides the future.
 #[component]
 fn StillLayer(props: &LayerProps) -> Html {
-    let marks = within(&props.picture, props.top, props.bottom, true).map(|(i, m)| drawn(m, i));
+    let marks = within(&props.picture, props.top, props.bottom, true)
+        .map(|(i, m)| drawn(m, i, props.lit.contains(&m.event.0)));
     html! { <g clip-path="url(#past)">{ for marks }</g> }
 }
 
@@ -248,9 +278,10 @@ fn StillLayer(props: &LayerProps) -> Html {
 #[component]
 fn SignLayer(props: &LayerProps) -> Html {
     let picture = props.picture.clone();
-    let made = use_memo((picture, props.top, props.bottom), |(picture, top, bottom)| {
+    let lit = props.lit.clone();
+    let made = use_memo((picture, props.top, props.bottom, lit), |(picture, top, bottom, lit)| {
         within(picture, *top, *bottom, false)
-            .map(|(i, m)| (m.from, drawn(m, i)))
+            .map(|(i, m)| (m.from, drawn(m, i, lit.contains(&m.event.0))))
             .collect::<Vec<_>>()
     });
     let shown =
@@ -289,7 +320,7 @@ fn MovingLayer(props: &MovingProps) -> Html {
 /// The sentence of the last event, as a caption where there is little room.
 pub fn caption(state: &State) -> Html {
     let words = match state.head.event {
-        Some(event) => narrate::sentence(&state.show.run, crate::sim::EventId(event)),
+        Some(event) => state.event_told(event).unwrap_or_default(),
         None => strings::AT_START.to_string(),
     };
     html! { <p class="caption">{ words }</p> }

@@ -8,6 +8,7 @@ pub use super::fault::Fault;
 use super::hold::{Hold, Number};
 use super::kept::Kept;
 use super::learn::{Said, Seen};
+use super::look::{Look, See};
 pub use super::open::{Place, own_edits};
 pub use super::past::{MOST_UNDO, Snapshot};
 use super::show::{Head, Show, Size, picture};
@@ -116,6 +117,8 @@ pub struct State {
     pub vote: Option<usize>,
     /// The screen is black.
     pub blank: bool,
+    /// What is selected, and through whose eyes.
+    pub look: Look,
 }
 
 /// Everything that can happen to a [`State`].
@@ -192,6 +195,8 @@ pub enum Action {
     Follow(usize),
     /// Goes on or back in the story, in whichever of the lesson's runs it happens.
     Next(bool),
+    /// Selects, asks why, turns to another picture, sees through other eyes.
+    See(See),
     /// Sends a token to the resource by hand.
     Send(u64),
     /// Takes up a card.
@@ -231,6 +236,9 @@ impl State {
         }
         // Another run has another future.
         let same = Rc::ptr_eq(&next.show.run, &self.show.run);
+        if !same {
+            next.look_anew();
+        }
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
         next.notice_the_goal();
         next.keep_up(self, sort);
@@ -256,9 +264,14 @@ impl State {
                 self.jump(self.show.head_at(at));
                 self.say(Wish::Moving);
             }
-            Action::GoTo(event) => self.jump_and_say(self.show.head(event)),
+            Action::GoTo(event) => {
+                self.jump_and_say(self.show.head(event));
+                self.look.chosen = event;
+            }
             Action::Step(size, forward) => {
-                self.jump_and_say(self.show.stepped(self.head, size, forward));
+                let head = self.stepped_with_eyes(forward);
+                let head = head.unwrap_or_else(|| self.show.stepped(self.head, size, forward));
+                self.jump_and_say(head);
             }
             Action::Start => self.jump_and_say(Head::default()),
             Action::End => self.jump_and_say(self.show.end()),
@@ -288,8 +301,12 @@ impl State {
             }
             Action::Seen => self.notice = None,
             Action::Heard => self.notes.clear(),
+            Action::See(see) => self.see(see),
             Action::Blank(on) => self.blank = on,
-            Action::Present => self.on_projector(true),
+            Action::Present => {
+                self.look = Look::default();
+                self.on_projector(true);
+            }
             Action::Leave => self.leave(),
             Action::Turn(forward) => self.turn_class(forward),
             Action::Count(count) => self.count(count),

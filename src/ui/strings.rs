@@ -200,7 +200,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("Home and End", "start and end of the run"),
     ("On an edge of a pause: ↓ and ↑", "0.1 s later or earlier; with Shift 1 s, with Alt 1 ms"),
     ("Ctrl or ⌘ with Z, and with Shift", "undo and redo what you did to the run"),
-    ("Esc", "closes what is open"),
+    ("Esc", "closes what is open, then selects nothing, then lifts the fog"),
 ];
 /// Keys that are a single letter, digit or sign.
 pub const LETTER_KEYS: &[(&str, &str)] = &[
@@ -214,6 +214,9 @@ pub const LETTER_KEYS: &[(&str, &str)] = &[
     ("F", "switch the first defence on or off"),
     ("1, 2, 3, 4", "to the log, the diagram, the program, what each one knows"),
     ("L", "copy the link to this very step"),
+    ("W", "why did the selected event happen; again, and the answer goes"),
+    ("T", "the topology in place of the diagram, and back"),
+    ("S", "see as the selected lane, and lift the fog"),
     ("?", "this help"),
 ];
 pub const PRESENT_KEYS_TITLE: &str = "On a projector";
@@ -778,6 +781,79 @@ pub fn stumbled(titles: &str, belief: &str) -> String {
 
 pub fn cards_sorted(sorted: usize, all: usize) -> String {
     format!("{sorted} of {all} cards sorted")
+
+/// What one can do with one's eyes.
+pub const NOT_YET_EXECUTED: &str = "Not executed yet.";
+pub const NOTHING_SELECTED: &str = "Nothing is selected.";
+pub const WHY_IS_FOG: &str = "Why is not for one node to see. Lift the fog first.";
+pub const FOG_LIFTED: &str = "The fog is lifted. Everything is in sight again.";
+pub const NOTHING_MORE_SEEN: &str = "Nothing more happens that it could see.";
+pub const ASK_WHY: &str = "Why?";
+pub const WHY_NOT: &str = "Why not?";
+pub const WHY_TITLE: &str = "How this came about";
+pub const GO_THERE: &str = "Go there";
+pub const CLEAR: &str = "Clear";
+pub const BACK_TO_LOG: &str = "All that happened";
+pub const BECAUSE: &str = "What made it so";
+pub const DECIDES_IT: &str = "What decides it in this run";
+pub const GOES_ON: &str = "It goes on; nothing stands in its way.";
+pub const DIAGRAM: &str = "Diagram";
+pub const TOPOLOGY: &str = "Topology";
+pub const LIFT_FOG: &str = "Lift the fog";
+pub const SELECTED_EVENT: &str = "Selected";
+pub const EYES_NOTE: &str = "Only what it did, sent and read is here, by its own clock. Slow and dead look the same from here.";
+pub const EYES_ASLEEP: &str = "It sees nothing: it does not run.";
+pub const BY_OWN_CLOCK: &str = "by its own clock";
+pub const LINE_EVENT: &str = "Select what this line did last";
+
+pub fn view_is(view: super::look::View) -> String {
+    match view {
+        super::look::View::Diagram => "The picture is the diagram: time runs down.".into(),
+        super::look::View::Topology => {
+            "The picture is the topology: this moment on a plane.".into()
+        }
+    }
+}
+
+pub fn selected_event(words: &str) -> String {
+    format!("Selected: {words}")
+}
+
+pub fn why_told(steps: usize, missing: &str) -> String {
+    let steps = if steps == 1 { "one step".into() } else { format!("{steps} steps") };
+    format!("How it came about, in {steps}, beside the picture. {missing}").trim_end().into()
+}
+
+pub fn see_as(label: &str) -> String {
+    format!("See as {label}")
+}
+
+pub fn sees_as(label: &str) -> String {
+    format!("You see what {label} sees. Everything else is fog.")
+}
+
+pub fn eyes_title(label: &str) -> String {
+    format!("You are {label}")
+}
+
+pub fn eyes_picture(label: &str) -> String {
+    format!("What {label} has seen, by its own clock")
+}
+
+pub fn topology_name(step: usize, all: usize) -> String {
+    format!("Topology, step {step} of {all}")
+}
+
+pub fn left_out(count: usize) -> String {
+    format!("{count} more steps")
+}
+
+pub fn why_node(label: &str) -> String {
+    format!("{label}: what it waits for, what it relies on")
+}
+
+pub fn seen_count(count: usize) -> String {
+    format!("{count} seen")
 }
 
 // Branches.

@@ -11,6 +11,7 @@ use super::platform::{self, use_width};
 use super::player::Nodes;
 use super::settings::Settings;
 use super::show::Size;
+use super::sight::{eyes_stand, views};
 use super::state::{Action, SPEEDS, State};
 use super::strings;
 use crate::diagram::{miniature, miniature_x};
@@ -69,12 +70,27 @@ pub fn transport(props: &Props) -> Html {
                 if !props.narrow { { tools(props) } }
                 { scrubber }
                 <p class="readout">
-                    <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
-                    <span aria-hidden="true">{ " · " }</span>
-                    <span class="clock" ref={props.nodes.clock.clone()}></span>
+                    { reading(props) }
                 </p>
             </div>
         </section>
+    }
+}
+
+/// Where in the run the page is: its step and moment, or what one node has seen and its own clock.
+fn reading(props: &Props) -> Html {
+    let state = &props.state;
+    if let Some(seen) = state.seen_so_far() {
+        return html! {
+            <span key="own">{ strings::seen_count(seen.len()) }{ " · " }{ state.shown_moment(state.head.at) }</span>
+        };
+    }
+    html! {
+        <span key="all">
+            <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
+            <span aria-hidden="true">{ " · " }</span>
+            <span class="clock" ref={props.nodes.clock.clone()}></span>
+        </span>
     }
 }
 
@@ -85,6 +101,7 @@ pub fn tools(props: &Props) -> Html {
             { sizes(&props.state, &props.to, props.narrow) }
             { speeds(&props.state, &props.to) }
             { stops(&props.state, &props.to) }
+            { views(&props.state, &props.to) }
             <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
                 { strings::BREAK }
             </button>
@@ -154,6 +171,9 @@ fn stops(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
 
 /// The verdict, once it gives nothing away; before that, where things stand.
 pub fn verdict(state: &State) -> Html {
+    if state.look.eyes.is_some() {
+        return html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ eyes_stand(state) }</span></p> };
+    }
     let why = state.stopped.map(|why| html! { <span class="quiet">{ why }{ " " }</span> });
     if state.decided() {
         let headline = &state.show.headline;
@@ -225,11 +245,12 @@ fn Scrubber(props: &ScrubberProps) -> Html {
         })
     };
     let (step, all) = (state.show.step(state.head), state.show.stops.len());
-    let words = strings::position(&narrate::moment(state.head.at), step, all);
+    let foggy = state.look.eyes.is_some();
+    let words = strings::position(&state.shown_moment(state.head.at), step, all);
     html! {
         <div class="scrubber">
             <div class="strip" ref={strip}>
-                { part::<Strip>("strip", StripProps { run: Same(state.show.run.clone()), width, seen: state.seen }) }
+                if !foggy { { part::<Strip>("strip", StripProps { run: Same(state.show.run.clone()), width, seen: state.seen }) } }
             </div>
             <input type="range" min="0" max={state.show.run.end.0.to_string()} step="1" ref={props.nodes.range.clone()}
                 aria-label={strings::POSITION} aria-valuetext={words} {oninput} {onkeydown} />

@@ -36,6 +36,8 @@ pub struct Link {
     pub edits: Option<Vec<String>>,
     /// It is on a projector.
     pub present: bool,
+    /// Which picture is on the stage, where it is not the diagram.
+    pub view: Option<String>,
 }
 
 /// How far a link can be trusted.
@@ -81,6 +83,7 @@ impl Link {
         say("level", self.level.as_deref().map(encode));
         say("seed", self.seed.map(|s| s.to_string()));
         say("event", self.event.map(|e| e.to_string()));
+        say("view", self.view.as_deref().map(encode));
         say("e", self.edits.as_ref().map(|e| shorten(e, nodes)));
         let lesson = &self.lesson;
         let present = if self.present { "&present=1" } else { "" };
@@ -144,6 +147,7 @@ impl Reading {
         match key {
             "run" => link.variant = Some(decode(value)),
             "level" => link.level = Some(decode(value)),
+            "view" => link.view = Some(decode(value)),
             "seed" => link.seed = value.parse().ok(),
             "event" => link.event = value.parse().ok(),
             "e" => self.short = Some(decode(value)),

@@ -1,0 +1,187 @@
+//! A moment of a run on a plane: what stands where, what is on its way, what is cut.
+//!
+//! `UPDATE_EXPECT=1 cargo test --test topology` rewrites the snapshots. Read them before committing.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use lockscope::diagram::{Layout, Point, Shape, Topology, hit, layout, topology};
+use lockscope::narrate;
+use lockscope::run::Run;
+use lockscope::sim::{EventId, Micros};
+use support::{Case, race, random_case, seeds};
+
+fn at(run: &Run, moment: &str, width: i32) -> Topology {
+    let at = Micros::parse(moment).expect("a moment");
+    let last = run.record.events.partition_point(|e| e.at <= at).checked_sub(1);
+    let last = last.map(|l| EventId(l as u32)).expect("something has happened");
+    let world = run.world_when(last, at);
+    topology(run, &layout(run, &Layout::default()).lanes, &world, Some(last), width)
+}
+
+/// What is drawn, without what every moment has: boxes, ways, names.
+fn told(run: &Run, moment: &str, expected: Expect) {
+    let plane = at(run, moment, 640);
+    let mut text = String::new();
+    for spot in &plane.spots {
+        text.push_str(&format!("{}: {}\n", spot.label, spot.says));
+    }
+    for mark in &plane.marks {
+        let what = match &mark.shape {
+            Shape::Message { track, fate, .. } => {
+                let (tail, head) = (track[0], track[track.len() - 1]);
+                format!("message {fate:?} {},{} to {},{}", tail.x, tail.y, head.x, head.y)
+            }
+            Shape::Words(words) => format!("\"{}\"", words.text),
+            Shape::Belief { .. } => "belief".into(),
+            Shape::Truth { .. } => "truth".into(),
+            Shape::Cut { .. } => "cut".into(),
+            _ => continue,
+        };
+        text.push_str(&format!("{} {what}\n", mark.role.word()));
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
+    told(
+        &race().run(),
+        "12.52s",
+        expect![[r#"
+            Client A: thinks 41, stands still to 13.20 s
+            Client B: holds 42
+            Lock service: 42 → B, to 20.35 s
+            Resource: balance = 100
+            muted "the lock guards this"
+            stale belief
+            ink "Client A"
+            stale "thinks 41"
+            muted "stands still to 13.20 s"
+            hold belief
+            hold truth
+            ink "Client B"
+            hold "holds 42"
+            ink "Lock service"
+            ink "42 → B"
+            muted "to 20.35 s"
+            ink "Resource"
+            ink "balance = 100"
+            ink message Open 210,249 to 298,249
+            ink "write 90 (42)"
+        "#]],
+    );
+}
+
+#[test]
+fn a_cut_a_held_message_a_queue_and_a_lost_message() {
+    let run = race()
+        .set("acquire.wait", "queue")
+        .edits("at 1s cut client-b lock-service; drop client-a>resource#1")
+        .run();
+    told(
+        &run,
+        "1.2s",
+        expect![[r#"
+        Client A: holds 41
+        Client B: asks
+        Lock service: 41 → A, to 10.05 s
+        Resource: balance = 100
+        ink cut
+        ink "cut"
+        muted "the lock guards this"
+        hold belief
+        hold truth
+        ink "Client A"
+        hold "holds 41"
+        ink "Client B"
+        ink "asks"
+        ink "Lock service"
+        ink "41 → A"
+        muted "to 10.05 s"
+        ink "Resource"
+        ink "balance = 100"
+        ink message Open 210,233 to 306,172
+        ink "acquire, held"
+    "#]],
+    );
+    let queue = race().set("acquire.wait", "queue").run();
+    told(
+        &queue,
+        "2s",
+        expect![[r#"
+        Client A: holds 41, stands still to 13.20 s
+        Client B: waits
+        Lock service: 41 → A, to 10.05 s, then B
+        Resource: balance = 100
+        muted "the lock guards this"
+        hold belief
+        hold truth
+        ink "Client A"
+        hold "holds 41"
+        muted "stands still to 13.20 s"
+        ink "Client B"
+        ink "waits"
+        ink "Lock service"
+        ink "41 → A"
+        muted "to 10.05 s, then B"
+        ink "Resource"
+        ink "balance = 100"
+    "#]],
+    );
+}
+
+#[test]
+fn every_mark_lies_on_the_plane_and_its_event_has_happened() {
+    for seed in seeds(60) {
+        let run = random_case(seed).run();
+        let lanes = layout(&run, &Layout::default()).lanes;
+        for index in (0..run.record.events.len()).step_by(9) {
+            let last = EventId(index as u32);
+            let world = run.world_at(last);
+            let last = EventId(world.events() - 1);
+            for width in [360, 700] {
+                let plane = topology(&run, &lanes, &world, Some(last), width);
+                assert_eq!(plane.spots.len(), run.names().nodes.len());
+                for (index, one) in plane.spots.iter().enumerate() {
+                    let others = &plane.spots[index + 1..];
+                    assert!(others.iter().all(|o| !o.area.meets(&one.area)), "boxes lie apart");
+                }
+                for mark in &plane.marks {
+                    assert!(mark.event <= last, "seed {seed}: {mark:?}");
+                    let (area, hint) = (mark.bounds, format!("seed {seed}: {mark:?}"));
+                    assert!(area.left >= -2 && area.right <= plane.width + 6, "{hint}");
+                    assert!(area.top >= -20 && area.bottom <= plane.height + 6, "{hint}");
+                    assert!(!narrate::sentence(&run, mark.event).is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn before_anything_has_happened_there_are_nodes_and_ways_and_nothing_else() {
+    let run = Case { edits: vec![], ..race() }.run();
+    let world = lockscope::sim::World::new(run.compiled.plan.clone());
+    let plane = topology(&run, &[], &world, None, 500);
+    let flights = plane.marks.iter().filter(|m| matches!(m.shape, Shape::Message { .. }));
+    assert_eq!((plane.spots.len(), flights.count()), (4, 0));
+    assert!(plane.spots.iter().all(|s| s.says.is_empty()));
+}
+
+#[test]
+fn a_press_means_the_nearest_mark_within_reach() {
+    let run = race().run();
+    let picture = layout(&run, &Layout::default());
+    let (mut meant, mut all) = (0, 0);
+    for mark in &picture.marks {
+        let Shape::Message { track, .. } = &mark.shape else { continue };
+        let (from, to) = (track[0], track[1]);
+        let at = Point { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+        let found = hit(picture.marks.iter(), at, 14);
+        all += 1;
+        meant += usize::from(found.is_some_and(|m| m.event == mark.event));
+    }
+    assert!(meant * 10 >= all * 9, "{meant} of {all}");
+    assert!(hit(picture.marks.iter(), Point { x: -200, y: -200 }, 14).is_none());
+}
