@@ -70,7 +70,7 @@ fn a_pause_is_not_seen_and_what_came_meanwhile_is_read_after_it() {
     let eyes = eyes(&run, "client-b");
     assert!(eyes.seen.iter().all(|s| {
         let what = &run.record.event(s.event).what;
-        !matches!(what, What::Pause(_) | What::Resume | What::Cut(_) | What::Hold(_))
+        !matches!(what, What::Halt(..) | What::Resume | What::Cut(_) | What::Hold(_))
     }));
     assert!(eyes.seen.windows(2).all(|w| w[0].local <= w[1].local && w[0].since <= w[1].since));
     let asked = race().edits("at 1100ms pause client-b for 12s").set("acquire.wait", "queue").run();

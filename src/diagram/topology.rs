@@ -312,7 +312,7 @@ impl Plane<'_> {
         if self.world.is_down(node) {
             return None;
         }
-        if let Some(until) = self.world.paused_until(node) {
+        if let Some((_, until)) = self.world.halt(node) {
             return Some(format!("stands still to {}", narrate::moment(until)));
         }
         if self.kind(node) == NodeKind::Client {
@@ -327,7 +327,7 @@ impl Plane<'_> {
             _ => None,
         });
         let until = facts.iter().find_map(|fact| match fact {
-            Fact::Ring { until, .. } => Some(format!("to {}", narrate::moment(*until))),
+            Fact::Ring { until, .. } => until.map(|at| format!("to {}", narrate::moment(at))),
             _ => None,
         });
         match (until, queue) {
@@ -370,7 +370,7 @@ impl Plane<'_> {
                 x: tail.x + (end.x - tail.x) * share / 1_000,
                 y: tail.y + (end.y - tail.y) * share / 1_000,
             };
-            let (words, token, soft) = message(self.run, info);
+            let (words, token, soft) = message(self.run, id, info);
             let role = if fate == Fate::Lost { Role::Muted } else { Role::Ink };
             let (sent, arrives) = (at(info.sent), info.delivered.map(at));
             let event = info.sent;

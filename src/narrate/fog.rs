@@ -1,7 +1,7 @@
 //! A run in the words of one of its nodes: what it has seen, by its own clock, and nothing that only
 //! an observer knows.
 
-use super::knows::{Knows, PROGRAM};
+use super::knows::Knows;
 use super::teller::Teller;
 use super::words::{capital, moment, one_line, span};
 use crate::judge::{Ask, BeliefEnd, LockId, Operation, Rejection, Testimony, Token, TruthEnd};
@@ -89,7 +89,7 @@ pub fn own_world(run: &Run, eyes: &Eyes, last: Option<EventId>) -> Option<World<
 fn as_it_was(run: &Run, eyes: &Eyes, seen: &Seen, last: Option<EventId>) -> (World<Locks>, Local) {
     let now = last.unwrap_or(seen.since).max(seen.since);
     let mut world = run.world_at(now);
-    if world.paused_until(eyes.node).is_some() {
+    if world.halt(eyes.node).is_some() {
         world = run.world_at(seen.since);
     }
     let at = world.clocks(eyes.node).mono.read(world.now());
@@ -225,10 +225,10 @@ impl Teller<'_> {
 
     /// What the node can say of itself; nothing about pauses and cuts, which it cannot see.
     fn own_lines(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
-        let mut lines = self.doing(world, node);
+        let mut lines = self.doing(world, node, true);
         for fact in world.facts(node) {
             lines.push(match &fact {
-                Fact::Ring { lock, until, .. } => {
+                Fact::Ring { lock, until: Some(until), .. } => {
                     let mono = world.clocks(node).mono;
                     let (at, now) = (mono.read(*until), mono.read(world.now()));
                     let value = match now.until(at) {
@@ -241,8 +241,6 @@ impl Teller<'_> {
             });
         }
         lines.extend(self.locals(world, node));
-        // What a task does stands first, beside its line.
-        lines.retain(|l| l.0 != PROGRAM || !l.1.is_empty());
         lines
     }
 }

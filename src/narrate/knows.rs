@@ -104,7 +104,7 @@ impl Teller<'_> {
             lines.push(("state".into(), format!("{how} until {}, {left} more", moment(until))));
         }
         lines.extend(clocks(world, node));
-        lines.extend(self.doing(world, node));
+        lines.extend(self.doing(world, node, false));
         for fact in world.facts(node) {
             lines.push(self.fact(world, &fact));
         }
@@ -119,8 +119,8 @@ impl Teller<'_> {
         lines
     }
 
-    /// What each task of a client's program does.
-    pub fn doing(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    /// What each task of a client's program does; in its own words, or an observer's.
+    pub fn doing(&self, world: &World<Locks>, node: ProcId, own: bool) -> Vec<(String, String)> {
         let tasks = self.run.names().tasks.get(usize::from(node.0)).map_or(&[][..], |t| &t[..]);
         let mut lines = Vec::new();
         for (index, name) in tasks.iter().enumerate() {
@@ -130,7 +130,12 @@ impl Teller<'_> {
                 continue;
             }
             let key = if index == 0 { PROGRAM.into() } else { one_line(name) };
-            lines.push((key, self.task_state(world, node, index, state, pc)));
+            let state = match state {
+                // How long a piece of work will still take no program knows.
+                TaskState::Working(..) if own => "works".into(),
+                state => self.task_state(world, node, index, state, pc),
+            };
+            lines.push((key, state));
         }
         lines
     }

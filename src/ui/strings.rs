@@ -781,6 +781,7 @@ pub fn stumbled(titles: &str, belief: &str) -> String {
 
 pub fn cards_sorted(sorted: usize, all: usize) -> String {
     format!("{sorted} of {all} cards sorted")
+}
 
 /// What one can do with one's eyes.
 pub const NOT_YET_EXECUTED: &str = "Not executed yet.";

@@ -17,8 +17,10 @@ pub struct Seen {
     pub event: EventId,
     /// The event from which on it is known: a letter in the inbox of a paused process is read later.
     pub since: EventId,
-    /// What its monotonic clock showed.
+    /// What its monotonic clock showed ...
     pub local: Local,
+    /// ... and its others: wall and boot time.
+    pub others: [Local; 2],
     /// In which way it concerns the node.
     pub what: Sight,
 }
@@ -52,12 +54,14 @@ impl Eyes {
         let mut world = World::new(run.compiled.plan.clone());
         loop {
             let first = world.events();
-            let stood = world.paused_until(node).is_some();
+            let stood = world.halt(node).is_some();
             if !world.step(&mut Discard) {
                 break;
             }
-            let local = world.clocks(node).get(ClockKind::Mono).read(world.now());
-            watch.step(first..world.events(), local, stood, world.paused_until(node).is_some());
+            let [local, wall, boot] = [ClockKind::Mono, ClockKind::Wall, ClockKind::Boot]
+                .map(|kind| world.clocks(node).get(kind).read(world.now()));
+            let now = (local, [wall, boot]);
+            watch.step(first..world.events(), now, stood, world.halt(node).is_some());
         }
         Eyes { node, seen: watch.seen }
     }
@@ -81,6 +85,9 @@ impl Eyes {
     }
 }
 
+/// What its clocks show: the monotonic one, and the others.
+type Now = (Local, [Local; 2]);
+
 struct Watch<'r> {
     run: &'r Run,
     node: ProcId,
@@ -92,7 +99,7 @@ struct Watch<'r> {
 
 impl Watch<'_> {
     /// Everything that one step of the world brought about.
-    fn step(&mut self, events: std::ops::Range<u32>, local: Local, stood: bool, stands: bool) {
+    fn step(&mut self, events: std::ops::Range<u32>, now: Now, stood: bool, stands: bool) {
         let mut stood = stood;
         for id in events.clone().map(EventId) {
             let event = self.run.record.event(id);
@@ -115,30 +122,32 @@ impl Watch<'_> {
                     continue;
                 }
             } else {
-                self.read(event, id, local);
+                self.read(event, id, now);
             }
-            self.seen.push(Seen { event: id, since: id, local, what });
+            let (local, others) = now;
+            self.seen.push(Seen { event: id, since: id, local, others, what });
         }
         if !stood
             && !stands
             && let Some(last) = events.last()
         {
-            self.read_all(usize::MAX, EventId(last), local);
+            self.read_all(usize::MAX, EventId(last), now);
         }
     }
 
     /// Whatever a letter brings about, it was read before.
-    fn read(&mut self, event: &Event<Testimony>, id: EventId, local: Local) {
+    fn read(&mut self, event: &Event<Testimony>, id: EventId, now: Now) {
         let letter = |u: &(EventId, Sight)| event.causes.iter().any(|c| c == u.0);
         if let Some(place) = self.unread.iter().position(letter) {
-            self.read_all(place + 1, id, local);
+            self.read_all(place + 1, id, now);
         }
     }
 
-    fn read_all(&mut self, count: usize, since: EventId, local: Local) {
+    fn read_all(&mut self, count: usize, since: EventId, now: Now) {
         let count = count.min(self.unread.len());
         for (event, what) in self.unread.drain(..count) {
-            self.seen.push(Seen { event, since, local, what });
+            let (local, others) = now;
+            self.seen.push(Seen { event, since, local, others, what });
         }
     }
 }
@@ -154,8 +163,10 @@ fn sight(event: &Event<Testimony>) -> Option<Sight> {
         | What::Work(_)
         | What::Sleep(_)
         | What::Handle(_)
-        | What::End(_)
-        | What::Note(_) => Some(Sight::Did),
+        | What::End(_) => Some(Sight::Did),
+        // When a truth will end by a perfect clock is for the judge alone.
+        What::Note(Testimony::Expires(..)) => None,
+        What::Note(_) => Some(Sight::Did),
         _ => None,
     }
 }
@@ -164,7 +175,11 @@ fn sight(event: &Event<Testimony>) -> Option<Sight> {
 /// the same readings of their own clocks.
 pub fn alike(one: (&Run, &Eyes), other: (&Run, &Eyes)) -> usize {
     let pairs = one.1.seen.iter().zip(&other.1.seen);
-    pairs.take_while(|(a, b)| a.local == b.local && same(one.0, a, other.0, b)).count()
+    pairs
+        .take_while(|(a, b)| {
+            (a.local, a.others) == (b.local, b.others) && same(one.0, a, other.0, b)
+        })
+        .count()
 }
 
 fn same(one: &Run, a: &Seen, other: &Run, b: &Seen) -> bool {
