@@ -8,7 +8,7 @@ use super::words::{message, short};
 use crate::judge::{Interval, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, MsgId, ProcId, What, World};
+use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, What, World};
 use crate::systems::{Fact, Locks};
 
 /// The height of a node's box.
@@ -259,7 +259,11 @@ impl Plane<'_> {
             for (row, text) in words.iter().filter(|w| !w.is_empty()).take(2).enumerate() {
                 let at = Point { x, y: area.top + 41 + 18 * row as i32 };
                 let role = if row == 0 { self.role(node) } else { Role::Muted };
-                self.words(event, role, &fit(text, most, SIZE, false), at, Anchor::Start);
+                // Where there is no room for a moment, the word before it is the news.
+                let short = text.split(" to ").next().unwrap_or_default();
+                let fits = width_of(text, SIZE, false, false) <= most;
+                let text = if fits { text.clone() } else { fit(short, most, SIZE, false) };
+                self.words(event, role, &text, at, Anchor::Start);
             }
             if let Some(spot) = self.out.spots.get_mut(index) {
                 spot.says =
@@ -312,8 +316,13 @@ impl Plane<'_> {
         if self.world.is_down(node) {
             return None;
         }
-        if let Some((_, until)) = self.world.halt(node) {
-            return Some(format!("stands still to {}", narrate::moment(until)));
+        if let Some((how, until)) = self.world.halt(node) {
+            let how = match how {
+                Halt::Pause => "paused",
+                Halt::Suspend => "suspended",
+                Halt::Freeze => "frozen",
+            };
+            return Some(format!("{how} to {}", narrate::moment(until)));
         }
         if self.kind(node) == NodeKind::Client {
             return None;

@@ -171,7 +171,7 @@ pub fn answer(state: &State, to: &To, asked: &Asked) -> Html {
         <div class="entries why" id="why">
             <div class="panel-head">
                 <h3>{ strings::WHY_TITLE }</h3>
-                <button type="button" class="link" onclick={close}>{ strings::BACK_TO_LOG }</button>
+                <button type="button" class="link" onclick={close}>{ strings::CLOSE }</button>
             </div>
             { body }
         </div>
@@ -368,7 +368,9 @@ fn plane(props: &Props, width: i32) -> Html {
     let (state, to) = (&props.state, &props.to);
     let (run, world) = (&state.show.run, state.show.world(state.head));
     let lanes = &state.show.picture.lanes;
-    let plane = diagram::topology(run, lanes, &world, state.head.event.map(EventId), width - 2);
+    // Whatever happened in one instant has happened to the world.
+    let last = state.head.event.and_then(|_| world.events().checked_sub(1)).map(EventId);
+    let plane = diagram::topology(run, lanes, &world, last, width - 2);
     let lit = state.lit();
     let marks =
         plane.marks.iter().enumerate().map(|(i, mark)| drawn(mark, i, lit.contains(&mark.event.0)));

@@ -794,7 +794,6 @@ pub const WHY_NOT: &str = "Why not?";
 pub const WHY_TITLE: &str = "How this came about";
 pub const GO_THERE: &str = "Go there";
 pub const CLEAR: &str = "Clear";
-pub const BACK_TO_LOG: &str = "All that happened";
 pub const BECAUSE: &str = "What made it so";
 pub const DECIDES_IT: &str = "What decides it in this run";
 pub const GOES_ON: &str = "It goes on; nothing stands in its way.";

@@ -269,7 +269,7 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
-    where: ".knows th",
+    where: ".knows th, .knows th *",
     key: "bgOverlap",
     why: "A heading beside several rows of a table lies over all of them, and they have the page's own ground.",
   },
