@@ -268,6 +268,16 @@ fn whoever_is_cut_off_or_forgotten_is_told_what_keeps_the_answer_away() {
 }
 
 #[test]
+fn whoever_started_again_may_stand_in_its_own_way() {
+    let run = race().edits("at 2s crash client-a; at 3s restart client-a").run();
+    let refused = event(&run, "refuse", "lock-service", 2);
+    let words = narrate::sentence(&run, refused);
+    assert!(words.contains("before it started again"), "{words}");
+    let missing = narrate::missing(&run, refused).expect("it is a refusal");
+    assert!(missing.words.contains("still stands") && missing.because.is_some(), "{missing:?}");
+}
+
+#[test]
 fn a_belief_rests_on_a_grant_and_a_deadline_that_somebody_has_to_look_at() {
     rule(
         &race().run(),

@@ -3,7 +3,7 @@
 use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
 use crate::judge::{Ask, Finding, LockId, Mode, Section, Testimony, Verdict};
-use crate::run::Run;
+use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, ProcId, Set, What, sort};
 
 /// How a verdict feels.
@@ -56,6 +56,11 @@ pub fn headline(run: &Run) -> Headline {
             word = "Safe so far.";
         }
     }
+    if teller.nobody_left() && tone == Tone::Calm {
+        // Whoever does nothing does no harm: that is not what safe means.
+        rest.push_str(" But every client was down at the end.");
+        word = "Nobody is left.";
+    }
     Headline { tone, word: word.into(), rest }
 }
 
@@ -64,6 +69,19 @@ type Said = (Tone, &'static str, String);
 impl Teller<'_> {
     fn find<T>(&self, pick: impl Fn(&Finding) -> Option<T>) -> Option<T> {
         self.run.judgement.findings.iter().find_map(pick)
+    }
+
+    /// Whether every client had crashed and none had started again when the run ended.
+    fn nobody_left(&self) -> bool {
+        let names = self.run.names();
+        let mut clients = names.of_kind(NodeKind::Client).peekable();
+        clients.peek().is_some()
+            && clients.all(|client| {
+                let mut last = self.run.record.events.iter().rev().filter(|e| e.node == client);
+                let turn =
+                    last.find(|e| matches!(e.what, What::Crash(_) | What::Restart | What::End(0)));
+                turn.is_some_and(|e| matches!(e.what, What::Crash(_)))
+            })
     }
 
     /// An operation with the adjective that it earned.
@@ -109,13 +127,22 @@ impl Teller<'_> {
             .or_else(|| self.lost_update())
             .or_else(|| self.torn_section())
             .or_else(|| self.duplicated())
-            .unwrap_or_else(|| ("Invariant broken.", String::new()));
+            .unwrap_or_else(|| ("Invariant broken.", self.late_and_accepted().unwrap_or_default()));
         if verdict.invariant_broken.is_some_and(|n| n > 0) {
             let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
             let and = if what.is_empty() { "" } else { "; " };
             what.push_str(&format!("{and}the invariant {text} does not hold"));
         }
         Some((Tone::Harm, word, what))
+    }
+
+    /// `Client A's late write x = 1 was accepted`, where one was.
+    fn late_and_accepted(&self) -> Option<String> {
+        let event = self.find(|f| match f {
+            Finding::StaleAccepted { event } => Some(*event),
+            _ => None,
+        })?;
+        Some(format!("{} was accepted", self.named(event)))
     }
 
     fn corruption(&self) -> Option<(&'static str, String)> {

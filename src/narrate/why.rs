@@ -75,7 +75,8 @@ pub fn missing(run: &Run, id: EventId) -> Option<Missing> {
         }
         Testimony::Refuse(lock, client, Ask::Acquire) => {
             let holders = teller.holders(*lock, id);
-            let because = holders.iter().find(|i| i.client != *client).map(|i| i.began);
+            let other = holders.iter().find(|i| i.client != *client);
+            let because = other.or(holders.first()).map(|i| i.began);
             Some(Missing {
                 words: teller.must_end(*lock, *client, id, None)?,
                 because,
@@ -228,7 +229,15 @@ impl Teller<'_> {
             .map(|i| format!("{}{}", self.label(i.client), self.bracket(i.grant, last)))
             .collect();
         if who.is_empty() {
-            return None;
+            // Whoever started again stands in its own way.
+            let own = holders.first()?;
+            let (me, token) = (self.label(own.client), self.bracket(own.grant, last));
+            let at = by_clock.map_or_else(String::new, |(service, until)| {
+                format!(", by the clock of {} at {}", self.label(service), moment(until))
+            });
+            return Some(format!(
+                "What {me} was granted before it started again{token} still stands: it must end{at}."
+            ));
         }
         let (hold, it) = if who.len() == 1 { ("holds", "it") } else { ("hold", "they") };
         let (must, lease) =

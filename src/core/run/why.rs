@@ -255,7 +255,10 @@ impl<'r> Walk<'r> {
                 [self.causes(), queued.into_iter().chain(freed).collect()].concat()
             }
             Testimony::Queue(lock, client) | Testimony::Refuse(lock, client, Ask::Acquire) => {
-                let held = self.truths(*lock).filter(|i| i.client != *client).map(|i| i.began);
+                let other = self.truths(*lock).any(|i| i.client != *client);
+                // Whoever started again may stand in its own way.
+                let held = self.truths(*lock).filter(|i| !other || i.client != *client);
+                let held = held.map(|i| i.began);
                 [self.causes(), held.collect()].concat()
             }
             Testimony::Refuse(lock, client, _) => {
