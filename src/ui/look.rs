@@ -87,7 +87,7 @@ impl State {
             See::Why(event) => self.ask_why(event),
             See::WhyNode(node) => {
                 self.look.asked = Some(Asked::Node(node));
-                let words = self.answers(node).into_iter().map(|m| m.words);
+                let words = self.obstacles(node).into_iter().map(|m| m.words);
                 self.done(words.collect::<Vec<_>>().join(" "));
             }
             See::View(view) => {
@@ -163,7 +163,7 @@ impl State {
     }
 
     /// What stands in a node's way, and on what it relies, at the head.
-    pub fn answers(&self, node: ProcId) -> Vec<narrate::Missing> {
+    pub fn obstacles(&self, node: ProcId) -> Vec<narrate::Missing> {
         let (run, world) = (&self.show.run, self.show.world(self.head));
         let mut answers: Vec<_> = narrate::waits(run, &world, node).into_iter().collect();
         if self.head.event.is_some() {

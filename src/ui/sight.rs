@@ -150,7 +150,7 @@ pub fn answer(state: &State, to: &To, asked: &Asked) -> Html {
             }
         }
         Asked::Node(client) => {
-            let answers = state.answers(*client);
+            let answers = state.obstacles(*client);
             html! {
                 <>
                     <p><strong>{ strings::why_node(&run.names().node(*client).label) }</strong></p>
