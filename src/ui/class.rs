@@ -72,6 +72,10 @@ impl State {
 
     pub(super) fn on_projector(&mut self, on: bool) {
         self.present = on;
+        if on {
+            // A class sees everything, and nothing that one reader had selected.
+            self.look = super::look::Look::default();
+        }
         self.vote = None;
         self.playing = false;
         self.jumps += 1;

@@ -1,6 +1,6 @@
 //! How a learner gets about in a run: playing, stepping, jumping, turning to a piece of the story.
 
-use super::show::Head;
+use super::show::{Head, Size};
 use super::state::State;
 use super::strings;
 use super::voice::Wish;
@@ -73,6 +73,19 @@ impl State {
         self.look.chosen = None;
         self.playing = false;
         self.jumps += 1;
+    }
+
+    /// Goes to an event and selects it.
+    pub(super) fn go_to(&mut self, event: Option<u32>) {
+        self.jump_and_say(self.show.head(event));
+        self.look.chosen = event;
+    }
+
+    /// A step: to what happens next, or to what the node whose eyes these are sees next.
+    pub(super) fn step(&mut self, size: Size, forward: bool) {
+        let head = self.stepped_with_eyes(forward);
+        let head = head.unwrap_or_else(|| self.show.stepped(self.head, size, forward));
+        self.jump_and_say(head);
     }
 
     pub(super) fn jump_and_say(&mut self, head: Head) {

@@ -77,27 +77,10 @@ pub fn LessonPage(props: &Props) -> Html {
         let (player, state) = ((*player).clone(), state.clone());
         use_effect(move || player.sync(&state));
     }
-    let said = use_node_ref();
-    let speaker = {
-        let said = said.clone();
-        use_state(move || Speaker::new(said))
-    };
-    {
-        let (speaker, state, to) = ((*speaker).clone(), state.clone(), to.clone());
-        use_effect(move || speaker.hear(&state, &to));
-    }
+    let said = use_speaker(&state, &to);
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
-    {
-        // Where the log is a tab, an answer brings it into sight.
-        let (asks, tab) = (state.look.asked.is_some() && narrow, tab.setter());
-        use_effect_with(asks, move |asks| {
-            if *asks {
-                tab.set(TABS.len() - 1);
-                platform::reveal("why");
-            }
-        });
-    }
+    use_answer(state.look.asked.is_some() && narrow, &tab);
     use_keys(&state, &to, &open, &tab);
     let close = {
         let setter = open.setter();
@@ -139,6 +122,31 @@ pub fn LessonPage(props: &Props) -> Html {
             { dialog }
         </div>
     }
+}
+
+/// The one live region, and what is written into it.
+#[hook]
+fn use_speaker(state: &Same<State>, to: &UseReducerDispatcher<Model>) -> yew::NodeRef {
+    let said = use_node_ref();
+    let speaker = {
+        let said = said.clone();
+        use_state(move || Speaker::new(said))
+    };
+    let (speaker, state, to) = ((*speaker).clone(), state.clone(), to.clone());
+    use_effect(move || speaker.hear(&state, &to));
+    said
+}
+
+/// Where the log is a tab, an answer brings it into sight.
+#[hook]
+fn use_answer(asks: bool, tab: &UseStateHandle<usize>) {
+    let tab = tab.setter();
+    use_effect_with(asks, move |asks| {
+        if *asks {
+            tab.set(TABS.len() - 1);
+            platform::reveal("why");
+        }
+    });
 }
 
 fn layout(state: &State) -> &'static str {

@@ -17,7 +17,8 @@ use super::state::{Action, State};
 use super::strings;
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, ProcId, TaskState};
+use crate::sim::{EventId, ProcId, TaskState, World};
+use crate::systems::Locks;
 
 /// How many sentences are drawn at once.
 pub const PAGE: usize = 150;
@@ -99,6 +100,46 @@ pub fn program(props: &Props) -> Html {
     let last = state.head.event.map(EventId);
     let own = state.look.eyes.as_ref().and_then(|e| narrate::own_world(&state.show.run, e, last));
     let world = own.unwrap_or_else(|| state.show.world(state.head));
+    let lists = lines(props, client, &world);
+    // What it is doing stands here, beside the line that it is at.
+    let knows = known(state).0;
+    let own = knows.iter().find(|k| k.node == client);
+    let stuck = !foggy
+        && kind == NodeKind::Client
+        && narrate::waits(&state.show.run, &world, client).is_some();
+    let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
+    let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
+    let choose = clients.map(|(node, name, _)| {
+        let (to, node) = (props.to.clone(), *node);
+        let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
+        let pressed = (node == client).to_string();
+        html! { <button type="button" key={node.0} aria-pressed={pressed} {onclick}>{ name }</button> }
+    });
+    html! {
+        <section class="panel" aria-labelledby="program-title">
+            <div class="panel-head">
+                <h2 id="program-title">{ strings::PROGRAM }</h2>
+                if !foggy {
+                    <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
+                }
+            </div>
+            if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
+            <p class="doing">{ doing.map_or(otherwise, |d| &d.1) }</p>
+            <div class="acts small">
+                if stuck {
+                    <button type="button" class="plain" onclick={sees(&props.to, See::WhyNode(client))}>{ strings::WHY_NOT }</button>
+                }
+                { eyes_button(state, &props.to, client) }
+            </div>
+            <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ lists }</section>
+        </section>
+    }
+}
+
+/// The lines of a node's tasks, each a way to what it did last, with those that the tasks are at.
+fn lines(props: &Props, client: ProcId, world: &World<Locks>) -> Html {
+    let state = &props.state;
+    let foggy = state.look.eyes.is_some();
     let lit = state.look.chosen.filter(|_| !foggy).and_then(|event| state.line_of(event));
     let place = usize::from(client.0);
     let names = state.show.run.names();
@@ -137,39 +178,7 @@ pub fn program(props: &Props) -> Html {
             </div>
         }
     });
-    // What it is doing stands here, beside the line that it is at.
-    let knows = known(state).0;
-    let own = knows.iter().find(|k| k.node == client);
-    let stuck = !foggy
-        && kind == NodeKind::Client
-        && narrate::waits(&state.show.run, &world, client).is_some();
-    let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
-    let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
-    let choose = clients.map(|(node, name, _)| {
-        let (to, node) = (props.to.clone(), *node);
-        let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
-        let pressed = (node == client).to_string();
-        html! { <button type="button" key={node.0} aria-pressed={pressed} {onclick}>{ name }</button> }
-    });
-    html! {
-        <section class="panel" aria-labelledby="program-title">
-            <div class="panel-head">
-                <h2 id="program-title">{ strings::PROGRAM }</h2>
-                if !foggy {
-                    <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
-                }
-            </div>
-            if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
-            <p class="doing">{ doing.map_or(otherwise, |d| &d.1) }</p>
-            <div class="acts small">
-                if stuck {
-                    <button type="button" class="plain" onclick={sees(&props.to, See::WhyNode(client))}>{ strings::WHY_NOT }</button>
-                }
-                { eyes_button(state, &props.to, client) }
-            </div>
-            <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ for lists }</section>
-        </section>
-    }
+    html! { <>{ for lists }</> }
 }
 
 /// The line that a task is at: what waits has already been counted as begun.

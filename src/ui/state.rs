@@ -264,15 +264,8 @@ impl State {
                 self.jump(self.show.head_at(at));
                 self.say(Wish::Moving);
             }
-            Action::GoTo(event) => {
-                self.jump_and_say(self.show.head(event));
-                self.look.chosen = event;
-            }
-            Action::Step(size, forward) => {
-                let head = self.stepped_with_eyes(forward);
-                let head = head.unwrap_or_else(|| self.show.stepped(self.head, size, forward));
-                self.jump_and_say(head);
-            }
+            Action::GoTo(event) => self.go_to(event),
+            Action::Step(size, forward) => self.step(size, forward),
             Action::Start => self.jump_and_say(Head::default()),
             Action::End => self.jump_and_say(self.show.end()),
             Action::Beat(beat) => self.turn(beat),
@@ -303,10 +296,7 @@ impl State {
             Action::Heard => self.notes.clear(),
             Action::See(see) => self.see(see),
             Action::Blank(on) => self.blank = on,
-            Action::Present => {
-                self.look = Look::default();
-                self.on_projector(true);
-            }
+            Action::Present => self.on_projector(true),
             Action::Leave => self.leave(),
             Action::Turn(forward) => self.turn_class(forward),
             Action::Count(count) => self.count(count),
