@@ -123,7 +123,7 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
         "4" => Some(Deed::To(Part::Knows)),
         "l" | "L" => Some(Deed::Link),
         "w" | "W" => act(Action::See(See::Why(None))),
-        "t" | "T" if state.look.eyes.is_none() => act(Action::See(See::View(other_view(state)))),
+        "v" | "V" if state.look.eyes.is_none() => act(Action::See(See::View(other_view(state)))),
         "s" | "S" => act(Action::See(See::Eyes(other_eyes(state)))),
         _ => None,
     }

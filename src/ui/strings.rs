@@ -215,7 +215,7 @@ pub const LETTER_KEYS: &[(&str, &str)] = &[
     ("1, 2, 3, 4", "to the log, the diagram, the program, what each one knows"),
     ("L", "copy the link to this very step"),
     ("W", "why did the selected event happen; again, and the answer goes"),
-    ("T", "the topology in place of the diagram, and back"),
+    ("V", "the topology in place of the diagram, and back"),
     ("S", "see as the selected lane, and lift the fog"),
     ("?", "this help"),
 ];

@@ -129,7 +129,7 @@ test("slow and dead are one picture to B", page(async ({ open }) => {
 test("the topology is one key away, in the address, and fits a phone", page(async ({ open }) => {
   const tab = await lesson(open, "#/lesson/lease-expiration?event=60");
   await tab.locator("#stage").focus();
-  await tab.keyboard.press("t");
+  await tab.keyboard.press("v");
   await tab.getByRole("img", { name: /^Topology, step/ }).waitFor();
   await tab.waitForFunction(() => location.hash.includes("view=topology"));
   await accessible(tab);
@@ -145,6 +145,6 @@ test("the topology is one key away, in the address, and fits a phone", page(asyn
     await phone.getByRole("button", { name: /^Client B: break it/ }).click();
     await phone.getByRole("dialog").waitFor();
   }
-  await tab.keyboard.press("t");
+  await tab.keyboard.press("v");
   await tab.getByRole("img", { name: /^Space-time diagram/ }).waitFor();
 }));
