@@ -49,7 +49,7 @@ fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
         &race().run(),
         "12.52s",
         expect![[r#"
-            Client A: thinks 41, stands still to 13.20 s
+            Client A: thinks 41, paused to 13.20 s
             Client B: holds 42
             Lock service: 42 → B, to 20.35 s
             Resource: balance = 100
@@ -57,7 +57,7 @@ fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
             stale belief
             ink "Client A"
             stale "thinks 41"
-            muted "stands still to 13.20 s"
+            muted "paused to 13.20 s"
             hold belief
             hold truth
             ink "Client B"
@@ -67,7 +67,7 @@ fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
             muted "to 20.35 s"
             ink "Resource"
             ink "balance = 100"
-            ink message Open 210,249 to 298,249
+            ink message Open 210,390 to 298,390
             ink "write 90 (42)"
         "#]],
     );
@@ -83,51 +83,51 @@ fn a_cut_a_held_message_a_queue_and_a_lost_message() {
         &run,
         "1.2s",
         expect![[r#"
-        Client A: holds 41
-        Client B: asks
-        Lock service: 41 → A, to 10.05 s
-        Resource: balance = 100
-        ink cut
-        ink "cut"
-        muted "the lock guards this"
-        hold belief
-        hold truth
-        ink "Client A"
-        hold "holds 41"
-        ink "Client B"
-        ink "asks"
-        ink "Lock service"
-        ink "41 → A"
-        muted "to 10.05 s"
-        ink "Resource"
-        ink "balance = 100"
-        ink message Open 210,233 to 306,172
-        ink "acquire, held"
-    "#]],
+            Client A: holds 41
+            Client B: asks
+            Lock service: 41 → A, to 10.05 s
+            Resource: balance = 100
+            ink cut
+            ink "cut"
+            muted "the lock guards this"
+            hold belief
+            hold truth
+            ink "Client A"
+            hold "holds 41"
+            ink "Client B"
+            ink "asks"
+            ink "Lock service"
+            ink "41 → A"
+            muted "to 10.05 s"
+            ink "Resource"
+            ink "balance = 100"
+            ink message Open 210,374 to 306,272
+            ink "acquire, held"
+        "#]],
     );
     let queue = race().set("acquire.wait", "queue").run();
     told(
         &queue,
         "2s",
         expect![[r#"
-        Client A: holds 41, stands still to 13.20 s
-        Client B: waits
-        Lock service: 41 → A, to 10.05 s, then B
-        Resource: balance = 100
-        muted "the lock guards this"
-        hold belief
-        hold truth
-        ink "Client A"
-        hold "holds 41"
-        muted "stands still to 13.20 s"
-        ink "Client B"
-        ink "waits"
-        ink "Lock service"
-        ink "41 → A"
-        muted "to 10.05 s, then B"
-        ink "Resource"
-        ink "balance = 100"
-    "#]],
+            Client A: holds 41, paused to 13.20 s
+            Client B: waits
+            Lock service: 41 → A, to 10.05 s, then B
+            Resource: balance = 100
+            muted "the lock guards this"
+            hold belief
+            hold truth
+            ink "Client A"
+            hold "holds 41"
+            muted "paused to 13.20 s"
+            ink "Client B"
+            ink "waits"
+            ink "Lock service"
+            ink "41 → A"
+            muted "to 10.05 s, then B"
+            ink "Resource"
+            ink "balance = 100"
+        "#]],
     );
 }
 
