@@ -310,9 +310,7 @@ impl Plane<'_> {
 
     /// A second line of words: what stands still or is down, who waits, until when.
     fn more(&self, node: ProcId) -> Option<String> {
-        if self.last.is_none() {
-            return None;
-        }
+        self.last?;
         if self.world.is_down(node) {
             return None;
         }
