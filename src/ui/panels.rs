@@ -338,7 +338,7 @@ fn Entry(props: &EntryProps) -> Html {
                 <span class="time">{ narrate::moment(at) }</span>{ " " }
                 <span>{ narrate::sentence(&props.run, EventId(event)) }</span>
             </button>
-            if props.current || props.lit {
+            if props.lit {
                 <button type="button" class="plain ask" onclick={sees(&props.to, See::Why(Some(event)))}>{ strings::ASK_WHY }</button>
             }
         </li>

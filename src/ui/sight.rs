@@ -8,7 +8,7 @@ use yew::{
     use_node_ref,
 };
 
-use super::draw::{Same, node, nodes};
+use super::draw::{Same, icon, node, nodes};
 use super::look::{Asked, See, View};
 use super::page::Model;
 use super::panels;
@@ -73,7 +73,7 @@ pub fn on_diagram(state: &Same<State>, to: &To, scale: i32) -> Callback<MouseEve
 pub fn views(state: &State, to: &To) -> Html {
     if state.look.eyes.is_some() {
         return html! {
-            <button type="button" class="plain" onclick={sees(to, See::Eyes(None))}>{ strings::LIFT_FOG }</button>
+            <button type="button" class="plain view" onclick={sees(to, See::Eyes(None))}>{ strings::LIFT_FOG }</button>
         };
     }
     let plane = state.look.view == View::Topology;
@@ -82,6 +82,23 @@ pub fn views(state: &State, to: &To) -> Html {
         <button type="button" class="plain view" aria-pressed={plane.to_string()} onclick={sees(to, See::View(other))}>
             { strings::TOPOLOGY }
         </button>
+    }
+}
+
+const PLANE: &str = "M4 5h4v4H4zM12 3h4v4h-4zM12 13h4v4h-4zM8 7l4-2M8 8l4 7";
+const EYE: &str = "M2 10q8-8 16 0q-8 8-16 0M10 7.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 1 0 0-5M4 17 16 3";
+
+/// The same in the corner of the stage, where there is no room for it among the tools.
+pub fn corner(state: &State, to: &To) -> Html {
+    let plane = state.look.view == View::Topology;
+    let (name, path, see) = match (state.look.eyes.is_some(), plane) {
+        (true, _) => (strings::LIFT_FOG, EYE, See::Eyes(None)),
+        (false, true) => (strings::TOPOLOGY, PLANE, See::View(View::Diagram)),
+        (false, false) => (strings::TOPOLOGY, PLANE, See::View(View::Topology)),
+    };
+    html! {
+        <button type="button" class="corner" aria-label={name} title={name} aria-pressed={plane.to_string()}
+            onclick={sees(to, see)}>{ icon(path) }</button>
     }
 }
 
@@ -296,6 +313,7 @@ pub fn OtherStage(props: &Props) -> Html {
                     if foggy { { eyes(state, to, width) } } else { { plane(props, width) } }
                 }
             </section>
+            { corner(state, to) }
             { chosen(state, to) }
         </div>
     }

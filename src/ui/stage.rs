@@ -106,6 +106,7 @@ pub fn Stage(props: &Props) -> Html {
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </section>
+            if !state.present { { sight::corner(state, &props.to) } }
             { sight::chosen(state, &props.to) }
             if at.is_none() && !state.playing && !state.present { { begin(&props.to) } }
         </div>
