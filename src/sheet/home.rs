@@ -35,9 +35,10 @@ pub fn cases(lessons: &[Lesson]) -> String {
 /// A lesson whose base variant does not run has no miniature; `check` says why it does not.
 pub fn home(lessons: &[Lesson]) -> String {
     let lessons: Vec<&Lesson> = lessons.iter().filter(|l| l.report.is_none()).collect();
-    let paths = tag("ul", "paths quiet", words::PATHS.iter().filter_map(|p| path_of(&lessons, p)));
+    let paths: Vec<Element> = words::PATHS.iter().filter_map(|p| path_of(&lessons, p)).collect();
+    let paths = (!paths.is_empty()).then(|| html(&tag("ul", "paths quiet", paths)));
     let list = tag("ol", "cards", lessons.iter().copied().enumerate().map(card));
-    html(&paths) + &html(&list)
+    paths.unwrap_or_default() + &html(&list)
 }
 
 /// A way through some of the lessons, for whoever has not the time for all; none where there are

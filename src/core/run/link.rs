@@ -238,6 +238,7 @@ mod tests {
             lesson: "a-b".into(),
             variant: Some("c".into()),
             level: Some("help".into()),
+            view: Some("topology".into()),
             seed: Some(u64::MAX),
             event: Some(7),
             edits: Some(vec!["at 3s pause client-a for 12s".into(), "drop a>b#1".into()]),
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn a_link_written_by_hand_needs_no_mark() {
         let edits = vec!["set x y".into(), "drop a>b#1".into()];
-        let expected = Link { seed: None, edits: Some(edits), ..link() };
+        let expected = Link { seed: None, view: None, edits: Some(edits), ..link() };
         let address =
             "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&level=help&event=7&new=1&present=1";
         assert_eq!(Link::read(address), Some(Reading { link: expected, ..Reading::default() }));

@@ -476,6 +476,11 @@ mod tests {
         // A link of the first edition. It must be readable for ever.
         let short = "KwLMJBDM.AFQwgyDG.eop.BkrKKxEf.AEcykI";
         expect_test::expect![[r#"
+            pause client-a before write#1 for 12s
+            at 5s cut client-a>lock-service for 6s
+            set resource.check token
+            at 10596ms pause client-b for 31ms
+            at 4s clock lock-service -8s
         "#]]
         .assert_eq(
             &lengthen(short, &nodes())
