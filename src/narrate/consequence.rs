@@ -210,7 +210,8 @@ impl Teller<'_> {
         if closed == Some(SectionEnd::Undone) {
             return format!("wrote {written} and could not take all of it back");
         }
-        if missing.is_empty() {
+        // Two writes of one cell have one name: then it says nothing to name the missing one.
+        if missing.is_empty() || missing.iter().any(|m| written.contains(m.as_str())) {
             return format!("wrote {written} and never the rest");
         }
         format!("wrote {written} and never {}", and(&missing))

@@ -75,7 +75,7 @@ fn service(v: &Verdict) -> Vec<Row> {
         (
             "loss_unreported",
             Some(v.loss_unreported),
-            "losses that a believing client did not learn of",
+            "losses that a believing client did not learn of before it acted",
         ),
         ("orphan_us", Some(v.orphan_us), "time in which a grant stood and nobody used it"),
         ("stalled", Some(v.stalled), "clients that waited for the lock at the end"),

@@ -129,6 +129,22 @@ pub const EDITS: &[Form] = &[
         "It stops just before its main program executes that word for the N-th time.",
     ),
     form(
+        "at TIME suspend NODE for DURATION",
+        "at 3s suspend client-a for 12s",
+        "Its host sleeps: it stops, and its monotonic clock stands still.",
+    ),
+    form(
+        "at TIME freeze NODE for DURATION",
+        "at 3s freeze client-a for 12s",
+        "A virtual machine is stopped: it stops, and all its clocks stand still and stay behind. \
+         `suspend` and `freeze` also take `before WORD#N`.",
+    ),
+    form(
+        "at TIME pause CLIENT.TASK for DURATION",
+        "at 3s pause client-b.main for 9s",
+        "One task stops; the others go on. Also `before WORD#N`.",
+    ),
+    form(
         "at TIME cut NODE NODE [for DURATION]",
         "at 5s cut client-a lock-service for 6s",
         "Both ways between two nodes are cut, for that long or until healed. Messages are held.",
@@ -149,9 +165,20 @@ pub const EDITS: &[Form] = &[
         "What was cut is whole again, in the same three forms. Held messages go on.",
     ),
     form(
-        "at TIME crash NODE",
-        "at 2s crash client-a",
-        "The process dies with all it had in memory.",
+        "at TIME kill NODE",
+        "at 2s kill client-a",
+        "The process dies with all it had in memory; `crash` is another word for it.",
+    ),
+    form(
+        "at TIME power-off NODE",
+        "at 2s power-off resource",
+        "Its machine loses power: what was not synced to the disk is gone too, and its peers are \
+         told nothing.",
+    ),
+    form(
+        "at TIME shut-down NODE",
+        "at 2s shut-down resource",
+        "An orderly end: all that was written is synced first.",
     ),
     form(
         "at TIME restart NODE",
@@ -167,6 +194,22 @@ pub const EDITS: &[Form] = &[
         "delay NODE>NODE#N by DURATION",
         "delay client-a>resource#1 by 4s",
         "The N-th message of that pair is held, and all behind it on its stream.",
+    ),
+    form(
+        "duplicate NODE>NODE#N [by DURATION]",
+        "duplicate client-a>resource#1 by 4s",
+        "A copy of the N-th message arrives too, on a connection of its own, one latency or that \
+         much later.",
+    ),
+    form(
+        "at TIME clock NODE +DURATION",
+        "at 4s clock lock-service +8s",
+        "Its wall clock is set forward; with `-`, back.",
+    ),
+    form(
+        "at TIME rate NODE RATIO",
+        "at 4s rate client-a 4/5",
+        "All its clocks run at that speed from then on.",
     ),
     form(
         "send RESOURCE TOKEN",
