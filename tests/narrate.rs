@@ -112,7 +112,7 @@ fn the_headline_tells_harm_from_luck_from_a_fence_from_nothing() {
             "Client A's late write balance = 90 (token 41) had made it",
         ),
         (transfer().edits("set resource.check token"), Tone::Harm, "Torn.", "wrote X and never Y"),
-        (twice, Tone::Harm, "Done twice.", "the invariant"),
+        (twice, Tone::Harm, "Invariant broken.", "had its effect more than once; the invariant"),
         (
             race().edits("set resource.check token"),
             Tone::Fenced,

@@ -58,7 +58,10 @@ pub const FIGURES: &[Figure] = &[
     ),
     verdict("foreign_release", "Requests that ended another client's truth."),
     verdict("silent_reacquire", "Truths that began without an acquire instruction."),
-    verdict("loss_unreported", "Truths that ended while their client believed, and of which it learned only after it had acted, or never."),
+    verdict(
+        "loss_unreported",
+        "Truths that ended while their client believed, and of which it learned only after it had acted, or never.",
+    ),
     verdict(
         "orphan_us",
         "Time in which a truth was open and its client neither believed nor had a request open.",

@@ -122,13 +122,19 @@ impl Teller<'_> {
         if !verdict.harmed() {
             return None;
         }
+        let broken = verdict.invariant_broken.is_some_and(|n| n > 0);
         let (word, mut what) = self
             .corruption()
             .or_else(|| self.lost_update())
             .or_else(|| self.torn_section())
-            .or_else(|| self.duplicated())
-            .unwrap_or_else(|| ("Invariant broken.", self.late_and_accepted().unwrap_or_default()));
-        if verdict.invariant_broken.is_some_and(|n| n > 0) {
+            // Done twice is a waste; where something else is wrong, that is what to say first.
+            .or_else(|| self.duplicated().filter(|_| !broken))
+            .unwrap_or_else(|| {
+                let twice = self.duplicated().map(|(_, what)| what);
+                let what = self.late_and_accepted().or(twice).unwrap_or_default();
+                ("Invariant broken.", what)
+            });
+        if broken {
             let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
             let and = if what.is_empty() { "" } else { "; " };
             what.push_str(&format!("{and}the invariant {text} does not hold"));

@@ -4,7 +4,7 @@ use super::teller::Teller;
 use super::words::{and, moment, one_line, span, stopped};
 use crate::judge::{IntervalKind, LockId, Testimony};
 use crate::run::{NodeKind, Run};
-use crate::sim::{ClockKind, EventId, Local, Micros, Pc, ProcId, TaskState, World};
+use crate::sim::{ClockKind, EventId, Local, Micros, Pc, ProcId, TaskState, What, World};
 use crate::systems::{Fact, Locks, Piece};
 
 /// The key of the line that says what a client's main program is doing.
@@ -282,8 +282,23 @@ impl Teller<'_> {
         .collect()
     }
 
+    /// Whether a node is dead once an event has happened.
+    fn down_at(&self, node: ProcId, last: EventId) -> bool {
+        let events = self.run.record.events.iter().take(last.0 as usize + 1);
+        let turns = events.filter(|e| e.node == node);
+        turns.rev().find_map(|e| match e.what {
+            What::Crash(_) => Some(true),
+            What::Restart => Some(false),
+            _ => None,
+        }) == Some(true)
+    }
+
     /// Who holds a lock by the word of the service.
     fn truths(&self, lock: LockId, last: EventId) -> String {
+        let mut services = self.run.names().of_kind(NodeKind::Service).peekable();
+        if services.peek().is_some() && services.all(|p| self.down_at(p, last)) {
+            return format!("{} is down", self.service());
+        }
         let open = self.open_at(IntervalKind::Truth, last);
         let open = open.filter(|i| i.lock == lock && i.ended != Some(last));
         let holders: Vec<String> = open

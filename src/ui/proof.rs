@@ -151,10 +151,11 @@ fn Prove(props: &Props) -> Html {
             <h2 id="prove-title">{ strings::PROVE }</h2>
             <p class="quiet">{ strings::PROVE_ABOUT }</p>
             <button type="button" class="plain" id="prove" onclick={press}>{ word }</button>
-            { for proof.map(|proof| progress(proof, going)) }
+            // In a fragment each, so that the button before them stays the same one and keeps the focus.
+            <>{ for proof.map(|proof| progress(proof, going)) }</>
             <p role="status" class="aloud">{ proof.map(|proof| told(proof, going)) }</p>
-            { for proof.filter(|p| p.tried > 0).map(|proof| table(props, proof)) }
-            { for proof.filter(|_| !going).map(bounds) }
+            <>{ for proof.filter(|p| p.tried > 0).map(|proof| table(props, proof)) }</>
+            <>{ for proof.filter(|_| !going).map(bounds) }</>
         </section>
     }
 }

@@ -21,6 +21,8 @@ use crate::lesson::{Class, Lesson, Level};
 use crate::run::{Branch, Run};
 use crate::sim::{Micros, ProcId};
 
+/// A search for the millisecond runs hundreds of runs while the page waits: no longer ones than this.
+const MOST_SOUGHT: usize = 4_000;
 /// The speeds of playing, in quarters.
 pub const SPEEDS: [u32; 5] = [1, 2, 4, 8, 16];
 
@@ -302,16 +304,24 @@ impl State {
             Action::Count(count) => self.count(count),
             Action::Look(question, seen) => self.look(question, seen),
             Action::Level(level) => self.turn_to(level),
-            Action::Find(edit) => {
-                self.playing = false;
-                self.found = edit.and_then(|edit| Found::of(self, edit)).map(Rc::new);
-            }
+            Action::Find(edit) => self.find(edit),
             Action::Compare(against) => {
                 self.playing = false;
                 self.versus = against.and_then(|other| Versus::of(self, &other)).map(Rc::new);
             }
             edit => self.take_edit(edit),
         }
+    }
+
+    /// Looks for the millisecond, where the run is short enough to be run hundreds of times.
+    fn find(&mut self, edit: Option<usize>) {
+        self.playing = false;
+        if edit.is_some() && self.show.run.record.events.len() > MOST_SOUGHT {
+            self.notice = Some(strings::TOO_LONG_TO_SEARCH);
+            self.done(strings::TOO_LONG_TO_SEARCH.into());
+            return;
+        }
+        self.found = edit.and_then(|edit| Found::of(self, edit)).map(Rc::new);
     }
 
     pub(super) fn take_edit(&mut self, action: Action) {

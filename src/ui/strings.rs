@@ -29,6 +29,8 @@ pub const TO_END: &str = "To the end";
 pub const YOUR_OWN_RUN: &str = "Your own run";
 pub const RECALL: &str = "Answer first, then look";
 pub const SAY: &str = "Say it";
+pub const TOO_LONG_TO_SEARCH: &str =
+    "This run is too long to search for the millisecond: make it shorter first.";
 pub const TAKE_ALONG: &str = "To take along";
 pub const WATCH: &str =
     "Press play, or step with the buttons below the picture. Nothing moves by itself.";
@@ -755,16 +757,16 @@ pub fn card_of(number: usize, all: usize) -> String {
 pub fn sorted(said: Class, shown: Class) -> String {
     match (said, shown) {
         (Class::Efficiency, Class::Efficiency) => {
-            "You said only wasteful. Run twice, the work is done twice, and nothing is wrong."
+            "You said “only wasteful”, and so it is: run twice, the work is done twice, and nothing is wrong."
         }
         (Class::Efficiency, Class::Correctness) => {
-            "You said only wasteful. Run twice, something is wrong: see the picture."
+            "You said “only wasteful”. Run twice, something is wrong: see the picture."
         }
         (Class::Correctness, Class::Correctness) => {
-            "You said wrong. Run twice, what has to hold no longer does."
+            "You said “wrong”, and so it is: run twice, what has to hold no longer does."
         }
         (Class::Correctness, Class::Efficiency) => {
-            "You said wrong. Run twice, the work is done twice, and all else is right: see the picture."
+            "You said “wrong”. Run twice, the work is done twice, and all else is right: see the picture."
         }
     }
     .to_string()

@@ -21,7 +21,7 @@ test("twelve cards are sorted with the keyboard alone, each answered by a run", 
     await button(tab, "Only wasteful").focus();
     await tab.keyboard.press("Enter");
     await focusIs(tab, "cards-title");
-    await card(tab).getByText(/^You said only wasteful\. Run twice/).waitFor();
+    await card(tab).getByText(/^You said “only wasteful”.* [Rr]un twice/).waitFor();
     runs.add(await tab.locator("#verdict").innerText());
     if (number === 12) break;
     // From the card's title, the way to the next card is a few presses of the same key.
@@ -54,7 +54,7 @@ test("cards are sorted by touch, and the page keeps within the screen", page(asy
   const viewport = { width: 390, height: 844 };
   const tab = await open(SORT, { viewport, hasTouch: true, isMobile: true, colorScheme: "dark" });
   await button(tab, "Wrong").tap();
-  await card(tab).getByText(/^You said wrong\. Run twice/).waitFor();
+  await card(tab).getByText(/^You said “wrong”.* [Rr]un twice/).waitFor();
   await button(tab, "Next card").tap();
   await card(tab).getByText("Card 2 of 12").waitFor();
   await button(tab, "Wrong").tap();
