@@ -191,7 +191,7 @@ fn lessons() -> Finding {
 fn browser() -> Finding {
     let mut command = program("node");
     // A test that hangs is a failure with a name, not a silent end of the whole run.
-    command.args(["--test", "--test-reporter=spec", "--test-timeout=180000"]);
+    command.args(["--test", "--test-reporter=spec", "--test-timeout=900000"]);
     command.current_dir(root().join("tests/browser"));
     if let Ok(chromium) = needs::chromium() {
         command.env("CHROMIUM", chromium);
