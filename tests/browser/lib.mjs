@@ -279,6 +279,14 @@ const UNDECIDED = [
 export async function accessible(tab, options = {}) {
   // Evaluated rather than added as a script: the page's own policy forbids foreign scripts, and stays in force.
   await tab.evaluate(await readFile(AXE, "utf8"));
+  // What is drawn anew while axe looks is found and then no longer there: it looks at a page at rest.
+  await tab.evaluate(() => new Promise((done) => {
+    const rest = () => setTimeout(done, 100);
+    let timer = rest();
+    const watch = new MutationObserver(() => { clearTimeout(timer); timer = rest(); });
+    watch.observe(document.body, { subtree: true, childList: true, attributes: true });
+    setTimeout(done, 3000);
+  }));
   const rules = Object.fromEntries(MORE_RULES.map((rule) => [rule, { enabled: true }]));
   const found = await tab.evaluate(async ([axeOptions, allowed]) => {
     const result = await globalThis.axe.run(document, axeOptions);
