@@ -1,8 +1,8 @@
 //! `lockscope link`: a run as the address that shows it.
 
+use super::Report;
 use super::args::Args;
-use super::run::{complaint, seed};
-use super::{Report, read};
+use super::asked::Asked;
 use crate::lesson::{BASE, Lesson, Level, anchor};
 use crate::run::{Link, Run, node_ids};
 use crate::sim::list;
@@ -20,10 +20,7 @@ pub fn command(arguments: &[&str]) -> Report {
 
 /// What was asked for.
 struct Wanted<'a> {
-    file: &'a str,
-    variant: &'a str,
-    edits: Vec<String>,
-    seed: Option<u64>,
+    asked: Asked<'a>,
     level: Option<Level>,
     at: Option<&'a str>,
     base: &'a str,
@@ -31,19 +28,14 @@ struct Wanted<'a> {
 
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     let args = Args::sort(arguments, &OPTIONS)?;
-    let [file] = args.plain.as_slice() else {
-        return Err(format!("`lockscope link` takes one FILE, found {}.", args.plain.len()));
-    };
+    let asked = Asked::of(&args, "link")?;
     let level = args.one("--level")?.map(|text| {
         let level = Level::ALL.into_iter().find(|l| l.word() == text);
         let known = list(Level::ALL.map(Level::word));
         level.ok_or(format!("There is no level `{text}`; the levels are {known}."))
     });
     Ok(Wanted {
-        file,
-        variant: args.one("--variant")?.unwrap_or(BASE),
-        edits: args.all("--edit").map(String::from).collect(),
-        seed: seed(&args)?,
+        asked,
         level: level.transpose()?,
         at: args.one("--at")?,
         base: args.one("--base")?.unwrap_or_default(),
@@ -51,21 +43,20 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
 }
 
 fn carry_out(wanted: &Wanted<'_>) -> Report {
-    let mut lesson = match read(wanted.file) {
+    let asked = &wanted.asked;
+    // The file's own seed needs no place in a link.
+    let mut lesson = match asked.own_lesson() {
         Ok(lesson) => lesson,
-        Err(errors) => return Report::refused(errors),
+        Err(report) => return report,
     };
     let own_seed = lesson.scenario.seed;
-    lesson.scenario.seed = wanted.seed.unwrap_or(own_seed);
-    let run = match lesson.compile(wanted.variant, &wanted.edits) {
+    lesson.scenario.seed = asked.seed.unwrap_or(own_seed);
+    let run = match lesson.compile(asked.variant, &asked.edits) {
         Ok(compiled) => Run::of(compiled),
-        Err(errors) => {
-            let told = |e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e);
-            return Report::refused(errors.iter().map(told).collect());
-        }
+        Err(errors) => return asked.refused(&lesson, &errors),
     };
     if let Some(level) = wanted.level.filter(|level| lesson.task(*level).is_none()) {
-        return Report::usage(format!("{} has no task `{}`.", wanted.file, level.word()));
+        return Report::usage(format!("{} has no task `{}`.", asked.file, level.word()));
     }
     match event(&run, wanted.at) {
         Ok(event) => Report::done(link(wanted, &lesson, own_seed, &run, event) + "\n"),
@@ -94,18 +85,19 @@ fn link(
     run: &Run,
     event: Option<u32>,
 ) -> String {
-    let Some(variant) = lesson.variant(wanted.variant) else { return String::new() };
-    let first = wanted.variant == BASE && wanted.level.is_none();
+    let asked = &wanted.asked;
+    let Some(variant) = lesson.variant(asked.variant) else { return String::new() };
+    let first = asked.variant == BASE && wanted.level.is_none();
     let mut edits: Vec<String> = variant.edits.iter().map(|e| e.text.clone()).collect();
-    edits.extend_from_slice(&wanted.edits);
+    edits.extend_from_slice(&asked.edits);
     let seed = lesson.scenario.seed;
     let link = Link {
         lesson: lesson.id.clone(),
-        variant: (!first).then(|| wanted.variant.into()),
+        variant: (!first).then(|| asked.variant.into()),
         level: wanted.level.map(|l| l.word().into()),
         seed: (seed != own_seed).then_some(seed),
         event,
-        edits: (!wanted.edits.is_empty()).then_some(edits),
+        edits: (!asked.edits.is_empty()).then_some(edits),
         present: false,
         view: None,
     };

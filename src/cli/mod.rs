@@ -5,6 +5,7 @@
 //! error.
 
 mod args;
+mod asked;
 mod check;
 mod link;
 mod run;

@@ -1,11 +1,12 @@
 //! `lockscope run`: one variant of a lesson with the visitor's edits.
 
+use super::Report;
 use super::args::Args;
-use super::{Report, read};
+use super::asked::Asked;
 use crate::diagram;
-use crate::lesson::{BASE, Lesson, anchor};
+use crate::lesson::anchor;
 use crate::narrate;
-use crate::run::{Run, ScenarioError};
+use crate::run::Run;
 use crate::sim::{Micros, list};
 
 const OPTIONS: [&str; 7] =
@@ -22,11 +23,8 @@ pub fn command(arguments: &[&str]) -> Report {
 
 /// What was asked for.
 struct Wanted<'a> {
-    file: &'a str,
-    variant: &'a str,
-    edits: Vec<String>,
+    asked: Asked<'a>,
     own_edits: bool,
-    seed: Option<u64>,
     until: Option<&'a str>,
     format: &'a str,
     /// The event whose causes are asked for, in place of the run.
@@ -35,9 +33,7 @@ struct Wanted<'a> {
 
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     let args = Args::sort(arguments, &OPTIONS)?;
-    let [file] = args.plain.as_slice() else {
-        return Err(format!("`lockscope run` takes one FILE, found {}.", args.plain.len()));
-    };
+    let asked = Asked::of(&args, "run")?;
     let format = args.one("--format")?.unwrap_or("log");
     if !FORMATS.contains(&format) {
         let known = list(FORMATS);
@@ -56,39 +52,22 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     {
         return Err(format!("Found `{text}` for --until, expected a duration such as `20s`."));
     }
-    Ok(Wanted {
-        file,
-        variant: args.one("--variant")?.unwrap_or(BASE),
-        edits: args.all("--edit").map(String::from).collect(),
-        own_edits,
-        seed: seed(&args)?,
-        until,
-        format,
-        why: args.one("--why")?,
-    })
-}
-
-/// The seed that was asked for.
-pub(super) fn seed(args: &Args<'_>) -> Result<Option<u64>, String> {
-    let wrong = |text| format!("Found `{text}` for --seed, expected a whole number.");
-    args.one("--seed")?.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+    Ok(Wanted { asked, own_edits, until, format, why: args.one("--why")? })
 }
 
 fn carry_out(wanted: &Wanted<'_>) -> Report {
-    let mut lesson = match read(wanted.file) {
+    let asked = &wanted.asked;
+    let mut lesson = match asked.lesson() {
         Ok(lesson) => lesson,
-        Err(errors) => return Report::refused(errors),
+        Err(report) => return report,
     };
-    if let Some(seed) = wanted.seed {
-        lesson.scenario.seed = seed;
-    }
     if let Some(until) = wanted.until {
         lesson.scenario.until = until.into();
     }
     if !wanted.own_edits {
         lesson.variants.iter_mut().for_each(|v| v.edits.clear());
     }
-    match lesson.compile(wanted.variant, &wanted.edits) {
+    match lesson.compile(asked.variant, &asked.edits) {
         Ok(compiled) => {
             let run = Run::of(compiled);
             match wanted.why {
@@ -99,10 +78,7 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
                 },
             }
         }
-        Err(errors) => {
-            let told = |e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e);
-            Report::refused(errors.iter().map(told).collect())
-        }
+        Err(errors) => asked.refused(&lesson, &errors),
     }
 }
 
@@ -113,27 +89,5 @@ fn printed(run: &Run, format: &str) -> String {
         "svg" => diagram::svg(run, &diagram::layout(run, &diagram::Layout::default())),
         "markdown" => narrate::markdown(run),
         _ => narrate::log(run),
-    }
-}
-
-/// An error by the part of the command line that it comes from: the file itself was right.
-pub(super) fn complaint(
-    file: &str,
-    lesson: &Lesson,
-    variant: &str,
-    edits: &[String],
-    error: &ScenarioError,
-) -> String {
-    let (place, message) = (&error.place, &error.message);
-    let own = lesson.variant(variant).map_or(0, |v| v.edits.len());
-    match place.path.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["edits", index] => {
-            let number = index.parse::<usize>().unwrap_or(0).saturating_sub(own);
-            let text = edits.get(number).map_or("", String::as_str);
-            format!("--edit \"{text}\", character {}: {message}", place.at + 1)
-        }
-        ["variants"] => format!("--variant {variant}: {message}"),
-        ["until"] => format!("--until: {message}"),
-        _ => format!("{file}: {error}"),
     }
 }

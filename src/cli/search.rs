@@ -1,8 +1,8 @@
 //! `lockscope search`: proof in the small, with its bounds.
 
+use super::Report;
 use super::args::Args;
-use super::run::{complaint, seed};
-use super::{Report, read};
+use super::asked::Asked;
 use crate::json::Json;
 use crate::judge::Verdict;
 use crate::lesson::{BASE, Lesson};
@@ -20,10 +20,7 @@ const UNBUILT: [&str; 7] = ["cut", "crash", "kill", "delay", "drop", "duplicate"
 
 /// What was asked for.
 struct Wanted<'a> {
-    file: &'a str,
-    variant: &'a str,
-    edits: Vec<String>,
-    seed: Option<u64>,
+    asked: Asked<'a>,
     goal: &'a str,
     aim: Aim,
     json: bool,
@@ -39,9 +36,7 @@ pub fn command(arguments: &[&str]) -> Report {
 
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     let args = Args::sort(arguments, &OPTIONS)?;
-    let [file] = args.plain.as_slice() else {
-        return Err(format!("`lockscope search` takes one FILE, found {}.", args.plain.len()));
-    };
+    let asked = Asked::of(&args, "search")?;
     let format = args.one("--format")?.unwrap_or("text");
     if !FORMATS.contains(&format) {
         return Err(format!("There is no format `{format}`; the formats are {}.", list(FORMATS)));
@@ -67,25 +62,14 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
     let found = Aim::ALL.into_iter().find(|(word, _)| *word == goal);
     let (goal, aim) =
         found.ok_or_else(|| format!("There is no goal `{goal}`; the goals are {}.", known()))?;
-    Ok(Wanted {
-        file,
-        variant: args.one("--variant")?.unwrap_or(BASE),
-        edits: args.all("--edit").map(String::from).collect(),
-        seed: seed(&args)?,
-        goal,
-        aim,
-        json: format == "json",
-    })
+    Ok(Wanted { asked, goal, aim, json: format == "json" })
 }
 
 fn carry_out(wanted: &Wanted<'_>) -> Report {
-    let mut lesson = match read(wanted.file) {
+    let lesson = match wanted.asked.lesson() {
         Ok(lesson) => lesson,
-        Err(errors) => return Report::refused(errors),
+        Err(report) => return report,
     };
-    if let Some(seed) = wanted.seed {
-        lesson.scenario.seed = seed;
-    }
     match searched(&lesson, wanted) {
         Ok(proof) => {
             let found = proof.rows.get(proof.own).is_some_and(|row| row.met > 0);
@@ -96,18 +80,13 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
             };
             Report { out, errors: Vec::new(), code: u8::from(found) }
         }
-        Err(errors) => {
-            let told = errors
-                .iter()
-                .map(|e| complaint(wanted.file, &lesson, wanted.variant, &wanted.edits, e));
-            Report::refused(told.collect())
-        }
+        Err(errors) => wanted.asked.refused(&lesson, &errors),
     }
 }
 
 fn searched(lesson: &Lesson, wanted: &Wanted<'_>) -> Result<Proof, Vec<ScenarioError>> {
     // That says what is wrong with the variant's name or an edit.
-    let given = lesson.compile(wanted.variant, &wanted.edits)?;
+    let given = lesson.compile(wanted.asked.variant, &wanted.asked.edits)?;
     let edits: Vec<String> = given.edits.iter().map(ToString::to_string).collect();
     let registry = Registry::standard();
     let compile = |edits: &[String]| run::compile(&given.scenario, edits, &registry);
@@ -118,11 +97,11 @@ fn searched(lesson: &Lesson, wanted: &Wanted<'_>) -> Result<Proof, Vec<ScenarioE
 
 /// The command that shows a schedule's run.
 fn replay(wanted: &Wanted<'_>, edits: &[String]) -> String {
-    let mut command = format!("lockscope run {} --own-edits drop", quoted(wanted.file));
-    if wanted.variant != BASE {
-        command += &format!(" --variant {}", quoted(wanted.variant));
+    let mut command = format!("lockscope run {} --own-edits drop", quoted(wanted.asked.file));
+    if wanted.asked.variant != BASE {
+        command += &format!(" --variant {}", quoted(wanted.asked.variant));
     }
-    if let Some(seed) = wanted.seed {
+    if let Some(seed) = wanted.asked.seed {
         command += &format!(" --seed {seed}");
     }
     for edit in edits {
@@ -173,7 +152,7 @@ fn json(wanted: &Wanted<'_>, proof: &Proof) -> Json {
     Json::object([
         ("schema", some(1_u64.into())),
         ("goal", some(wanted.goal.into())),
-        ("variant", some(wanted.variant.into())),
+        ("variant", some(wanted.asked.variant.into())),
         ("seed", some(proof.seed.into())),
         ("until_us", some(proof.until.0.into())),
         ("bounds", some(narrate::bounds(proof).into_iter().map(Json::Text).collect())),

@@ -4,7 +4,7 @@
 use lockscope::judge::{Finding, Verdict};
 use lockscope::run::{ClientSpec, ResourceSpec, Run, Scenario, compile, kind};
 use lockscope::sim::{Micros, Purpose, keyed, up_to};
-use lockscope::systems::Registry;
+use lockscope::systems::{COMMON, Kind, Registry};
 
 /// Lines of a program or edits, separated by `;`.
 pub fn lines(text: &str) -> Vec<String> {
@@ -196,7 +196,7 @@ pub fn busy(draws: &mut Draws) -> Case {
     for (key, values) in [
         ("lease.ttl", &["800ms", "2s", "5s"][..]),
         ("acquire.wait", &["queue", "retry"]),
-        ("resource.check", CHECKS),
+        ("resource.check", checks()),
         ("resource.gap", &["0s", "100ms", "900ms"]),
         ("gateway.order", &["concurrent", "serial"]),
         ("resource.reads", &["plain", "token"]),
@@ -220,17 +220,13 @@ pub fn busy(draws: &mut Draws) -> Case {
 }
 
 /// Every way in which a resource can check.
-pub const CHECKS: &[&str] = &[
-    "none",
-    "token",
-    "token-once",
-    "token-racy",
-    "token-volatile",
-    "claim",
-    "version",
-    "session",
-    "gateway",
-];
+pub fn checks() -> &'static [&'static str] {
+    let spec = COMMON.iter().find(|spec| spec.key == "resource.check");
+    match spec.map(|spec| spec.kind) {
+        Some(Kind::Choice(words)) => words,
+        other => panic!("resource.check is a choice, not {other:?}"),
+    }
+}
 
 pub fn random_edit(draws: &mut Draws) -> String {
     let node = |d: &mut Draws| {
@@ -277,7 +273,7 @@ pub fn random_edit(draws: &mut Draws) -> String {
         20 => format!("duplicate {a}>{b}#{n}"),
         21 => format!("duplicate {a}>{b}#{n} by {span}ms"),
         22 => format!("at {at}ms set gateway.bypass {}", draws.pick(&["none", "client-a"])),
-        _ => format!("at {at}ms set resource.check {}", draws.pick(CHECKS)),
+        _ => format!("at {at}ms set resource.check {}", draws.pick(checks())),
     }
 }
 

@@ -275,23 +275,9 @@ impl<D: Domain> Cx<'_, D> {
     pub fn send(&mut self, conn: ConnId, body: D::Body, note: Option<D::Note>) -> MsgId {
         let (from, to) = (self.me, self.core.wire.other_end(conn, self.me));
         let number = self.core.wire.count_send(from, to);
-        let id = MsgId(self.core.next_message);
-        self.core.next_message += 1;
-        let sent = EventId(self.core.next_event);
-        let copy = body.clone();
-        let (delivered, lost) = (None, None);
-        self.sink.message(MessageInfo {
-            from,
-            to,
-            conn,
-            number,
-            body: copy,
-            sent,
-            delivered,
-            lost,
-            copy_of: None,
-        });
-        self.core.emit(from, What::Send(id, note), self.causes, self.sink);
+        let message =
+            self.announce(conn, (from, to, number), body, None, |id| What::Send(id, note));
+        let (id, sent) = (message.id, message.sent);
         self.causes = Causes::one(sent);
         let (mut lost, mut travel) = (false, self.travel(from, to, number));
         let mut copies = Vec::new();
@@ -307,51 +293,53 @@ impl<D: Domain> Cx<'_, D> {
         }
         for later in copies {
             let later = later.unwrap_or(self.core.wire.latency(from, to));
-            self.copy(id, (from, to, number), &body, travel.plus(later));
+            // The network makes a copy, not the sender: it counts as no send.
+            let lives = [self.life(from), self.life(to)];
+            let apart = self.core.wire.apart(from, to, lives);
+            let (body, numbered) = (message.body.clone(), (from, to, number));
+            let copy = self.announce(apart, numbered, body, Some(id), |copy| What::Copy(copy, id));
+            self.depart(copy, travel.plus(later), false);
         }
-        let message = OnTheWay { id, from, to, conn, body, sent, due: false };
-        match self.core.wire.depart(message, self.core.now, travel, lost) {
-            Departure::Due(slot, at) => self.core.schedule(at, Due::Arrive(slot)),
-            Departure::Lost => {
-                self.core.emit(from, What::Lose(id), Causes::one(sent), self.sink);
-            }
-        }
+        self.depart(message, travel, lost);
         id
     }
 
-    /// Puts a copy of a message on a connection of its own. The network makes it, not the sender: it
-    /// counts as no send.
-    fn copy(
+    /// Records a message and says that it is there; it has not departed yet.
+    fn announce(
         &mut self,
-        of: MsgId,
+        conn: ConnId,
         (from, to, number): (ProcId, ProcId, u32),
-        body: &D::Body,
-        travel: Micros,
-    ) {
-        let lives = [self.life(from), self.life(to)];
-        let conn = self.core.wire.apart(from, to, lives);
+        body: D::Body,
+        copy_of: Option<MsgId>,
+        what: impl FnOnce(MsgId) -> What<D::Note>,
+    ) -> OnTheWay<D::Body> {
         let id = MsgId(self.core.next_message);
         self.core.next_message += 1;
         let sent = EventId(self.core.next_event);
-        let (delivered, lost, copy_of, body) = (None, None, Some(of), body.clone());
-        let copy = body.clone();
+        let (delivered, lost, shown) = (None, None, body.clone());
         self.sink.message(MessageInfo {
             from,
             to,
             conn,
             number,
-            body: copy,
+            body: shown,
             sent,
             delivered,
             lost,
             copy_of,
         });
-        self.core.emit(from, What::Copy(id, of), self.causes, self.sink);
-        let message = OnTheWay { id, from, to, conn, body, sent, due: false };
-        if let Departure::Due(slot, at) =
-            self.core.wire.depart(message, self.core.now, travel, false)
-        {
-            self.core.schedule(at, Due::Arrive(slot));
+        self.core.emit(from, what(id), self.causes, self.sink);
+        OnTheWay { id, from, to, conn, body, sent, due: false }
+    }
+
+    /// Puts a message on its stream, unless it is lost there.
+    fn depart(&mut self, message: OnTheWay<D::Body>, travel: Micros, lost: bool) {
+        let (id, from, sent) = (message.id, message.from, message.sent);
+        match self.core.wire.depart(message, self.core.now, travel, lost) {
+            Departure::Due(slot, at) => self.core.schedule(at, Due::Arrive(slot)),
+            Departure::Lost => {
+                self.core.emit(from, What::Lose(id), Causes::one(sent), self.sink);
+            }
         }
     }
 
