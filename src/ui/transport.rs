@@ -69,12 +69,20 @@ pub fn transport(props: &Props) -> Html {
                 </div>
                 if !props.narrow { { tools(props) } }
                 { scrubber }
-                <p class="readout">
+                <p class="readout" style={longest_reading(state)}>
                     { reading(props) }
                 </p>
             </div>
         </section>
     }
+}
+
+/// The room that the longest reading of this run takes: with it the strip beside it keeps its width,
+/// and need not be drawn anew at each step.
+fn longest_reading(state: &State) -> String {
+    let all = state.show.stops.len();
+    let (steps, end) = (strings::step_of(all, all), narrate::moment(state.show.run.end));
+    format!("--longest: {}", steps.chars().count() + end.chars().count() + 3)
 }
 
 /// Where in the run the page is: its step and moment, or what one node has seen and its own clock.
