@@ -204,10 +204,10 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
                 platform::replace_hash_soon(hash.clone());
             }
         });
-        use_effect_with((), |()| platform::forget_hash);
+        use_effect_with((), |()| platform::forget_address);
     }
     let title = strings::page_title(&state.lesson.title, state.show.step(state.head));
-    use_effect_with(title, |title| platform::set_title(title));
+    use_effect_with(title, |title| platform::set_title_soon(title.clone()));
 
     {
         // The keys work at once, because a lesson that opens has the focus.

@@ -1,9 +1,10 @@
 //! The right of the page: what each one knows, a client's program, what happened.
 
+use gloo_timers::callback::Timeout;
 use web_sys::MouseEvent;
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_effect_with,
-    use_memo, use_state_eq,
+    Callback, Html, Properties, UseReducerDispatcher, component, hook, html, props,
+    use_effect_with, use_force_update, use_memo, use_mut_ref, use_state_eq,
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
@@ -22,6 +23,12 @@ use crate::systems::Locks;
 
 /// How many sentences are drawn at once.
 pub const PAGE: usize = 150;
+/// As long as a long run is scrubbed, only so many: more than are in sight.
+const FEW: usize = 40;
+/// From so many sentences to another is no step but a jump.
+const JUMP: usize = 20;
+/// How long the head must rest until all are drawn, in milliseconds.
+const RESTS: u32 = 200;
 
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
@@ -218,7 +225,7 @@ pub fn Log(props: &Props) -> Html {
     });
     let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
     let last = past.saturating_sub(PAGE * *back).max(past.min(PAGE));
-    let first = last.saturating_sub(PAGE);
+    let first = last.saturating_sub(use_room(past, list.len()));
     let entries = list.get(first..last).unwrap_or_default();
     let newest = past.checked_sub(1).and_then(|i| list.get(i)).copied();
     let step = |event: u32| state.show.stops.partition_point(|s| *s <= event);
@@ -263,6 +270,27 @@ pub fn Log(props: &Props) -> Html {
             if last < past { { turn(back.saturating_sub(1), strings::LATER) } }
         </section>
     }
+}
+
+/// How many sentences there is time to draw: all of a page, but where the head jumps about in a long run.
+#[hook]
+fn use_room(past: usize, all: usize) -> usize {
+    let (rested, again) = (use_mut_ref(|| past), use_force_update());
+    let jumps = all > PAGE && rested.borrow().abs_diff(past) > JUMP;
+    if !jumps {
+        rested.replace(past);
+    }
+    use_effect_with((past, jumps), move |(past, jumps)| {
+        let past = *past;
+        let timer = jumps.then(|| {
+            Timeout::new(RESTS, move || {
+                rested.replace(past);
+                again.force_update();
+            })
+        });
+        move || drop(timer)
+    });
+    if jumps { FEW } else { PAGE }
 }
 
 fn listed(state: &State, run: &Run, filter: Filter) -> Vec<u32> {

@@ -11,7 +11,7 @@ use web_sys::{
     Blob, BlobPropertyBag, Document, Element, HtmlAnchorElement, HtmlElement, HtmlInputElement,
     MediaQueryList, ResizeObserver, Response, Window,
 };
-use yew::{NodeRef, hook, use_effect_with, use_state_eq};
+use yew::{Callback, NodeRef, hook, use_effect_with, use_mut_ref, use_state_eq};
 
 use super::settings::{Motion, Settings, Words};
 
@@ -29,36 +29,79 @@ pub fn hash() -> String {
     window().and_then(|w| w.location().hash().ok()).unwrap_or_default()
 }
 
-/// How long an address waits until it is written, in milliseconds.
-const ADDRESS_WAITS: u32 = 80;
+/// How long an address or a title waits until it is written, in milliseconds.
+const WAITS: u32 = 80;
 
-thread_local! {
-    /// The fragment that is about to be written.
-    static NEXT_HASH: RefCell<Option<(Timeout, String)>> = const { RefCell::new(None) };
+/// A text that the browser is told: at once, or in a moment if that has just happened. Writing it is dear,
+/// and browsers refuse an address that changes too often, so that of many steps in a row only the last counts.
+struct Soon {
+    /// What is about to be written.
+    next: RefCell<Option<(Timeout, String)>>,
     /// When the last one was written, in milliseconds.
-    static HASH_WRITTEN: Cell<f64> = const { Cell::new(0.0) };
+    written: Cell<f64>,
 }
 
-/// Changes the fragment: at once, or in a moment if that has just happened. Writing it is dear, and
-/// browsers refuse it when it happens too often, so that of many steps in a row only the last counts.
+impl Soon {
+    const fn new() -> Soon {
+        Soon { next: RefCell::new(None), written: Cell::new(0.0) }
+    }
+
+    /// Calls `write` now or in a moment, which is expected to [`take`](Soon::take) the text.
+    fn put(&self, new: String, write: fn()) {
+        self.next.replace(Some((Timeout::new(WAITS, write), new)));
+        if Date::now() - self.written.get() > f64::from(3 * WAITS) {
+            write();
+        }
+    }
+
+    fn forget(&self) {
+        self.next.replace(None);
+    }
+
+    fn take(&self) -> Option<String> {
+        let (_, text) = self.next.take()?;
+        self.written.set(Date::now());
+        Some(text)
+    }
+}
+
+thread_local! {
+    /// The fragment of the address.
+    static HASH: Soon = const { Soon::new() };
+    /// The title of the tab.
+    static TITLE: Soon = const { Soon::new() };
+}
+
+/// Changes the fragment, soon.
 pub fn replace_hash_soon(new: String) {
-    let next = (new != hash()).then(|| (Timeout::new(ADDRESS_WAITS, write_hash), new));
-    NEXT_HASH.set(next);
-    if Date::now() - HASH_WRITTEN.get() > f64::from(3 * ADDRESS_WAITS) {
-        write_hash();
+    if new == hash() {
+        HASH.with(Soon::forget);
+    } else {
+        HASH.with(|soon| soon.put(new, write_hash));
     }
 }
 
 fn write_hash() {
-    if let Some((_, new)) = NEXT_HASH.take() {
+    if let Some(new) = HASH.with(Soon::take) {
         replace_hash(&new);
-        HASH_WRITTEN.set(Date::now());
     }
 }
 
-/// The lesson is left: its address is not written any more.
-pub fn forget_hash() {
-    NEXT_HASH.set(None);
+/// Changes the title of the tab, soon.
+pub fn set_title_soon(title: String) {
+    TITLE.with(|soon| soon.put(title, write_title));
+}
+
+fn write_title() {
+    if let (Some(title), Some(document)) = (TITLE.with(Soon::take), document()) {
+        document.set_title(&title);
+    }
+}
+
+/// The lesson is left: its address and its title are not written any more.
+pub fn forget_address() {
+    HASH.with(Soon::forget);
+    TITLE.with(Soon::forget);
 }
 
 /// The whole address, with all that has been done.
@@ -73,13 +116,6 @@ pub fn replace_hash(hash: &str) {
     let history = window().and_then(|w| w.history().ok());
     if let Some(history) = history {
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
-    }
-}
-
-/// Sets the title of the tab.
-pub fn set_title(title: &str) {
-    if let Some(document) = document() {
-        document.set_title(title);
     }
 }
 
@@ -314,13 +350,23 @@ pub fn use_media(query: &'static str) -> bool {
 pub fn use_width(node: &NodeRef) -> i32 {
     let width = use_state_eq(|| 0);
     let setter = width.setter();
+    use_box(node, Callback::from(move |element: HtmlElement| setter.set(element.client_width())));
+    *width
+}
+
+/// Hands an element to the latest callback given whenever its box has another size, the first time when it is drawn.
+#[hook]
+pub fn use_box(node: &NodeRef, call: Callback<HtmlElement>) {
+    let latest = use_mut_ref(|| call.clone());
+    latest.replace(call);
     let node = node.clone();
     use_effect_with((), move |()| {
         let element = node.cast::<HtmlElement>();
         let measured = element.clone();
         let closure = Closure::<dyn FnMut()>::new(move || {
             if let Some(element) = &measured {
-                setter.set(element.client_width());
+                let call = latest.borrow().clone();
+                call.emit(element.clone());
             }
         });
         let observer = ResizeObserver::new(closure.as_ref().unchecked_ref()).ok();
@@ -334,7 +380,6 @@ pub fn use_width(node: &NodeRef) -> i32 {
             drop(closure);
         }
     });
-    *width
 }
 
 /// Whether a key typed at this element belongs to it, and not to the player: fields take all of them,

@@ -34,6 +34,63 @@ const CLOSE: i32 = 28;
 /// How many messages in flight are drawn at once.
 pub const DOTS: usize = 24;
 
+/// The box that the picture scrolls in, as it was last seen: asking the browser makes it lay out the page.
+/// All lengths are in pixels of the screen.
+#[derive(PartialEq, Default)]
+pub struct Sight {
+    /// How far it is scrolled.
+    pub top: Cell<i32>,
+    /// Its height; 0 before the page knows.
+    pub height: Cell<i32>,
+    /// A hand has something in it.
+    pub held: Cell<bool>,
+}
+
+/// The height that is taken to be in sight before the page knows better.
+const FIRST_HEIGHT: i32 = 800;
+
+impl Sight {
+    /// Takes over how the box really is.
+    pub fn measure(&self, element: &Element) {
+        self.top.set(element.scroll_top());
+        self.height.set(element.client_height());
+    }
+
+    /// How much of the picture is in sight.
+    pub fn height(&self) -> i32 {
+        match self.height.get() {
+            0 => FIRST_HEIGHT,
+            height => height,
+        }
+    }
+
+    /// How far the box has to be scrolled so that this moment is well in sight; none if it is already.
+    pub fn follow(&self, picture: &Picture, at: f64, scale: f64, jumped: bool) -> Option<i32> {
+        // Nothing may run away under a hand.
+        if self.held.get() {
+            return None;
+        }
+        let height = f64::from(self.height()) / scale;
+        let y = y_at(picture, at);
+        let top = f64::from(self.top.get()) / scale;
+        let above = f64::from(picture.header_height) + 24.0;
+        // On a wall there is no room to spare for what has not happened yet.
+        let (lowest, after_jump) = if scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
+        // On a wall the present stands low, so that what led to it is in sight.
+        let wall = jumped && scale > 1.0;
+        let wanted = if wall {
+            y - height * after_jump
+        } else if y > top + height * lowest {
+            y - height * if jumped { after_jump } else { lowest }
+        } else if y < top + above {
+            y - above
+        } else {
+            return None;
+        };
+        Some((wanted.max(0.0) * scale).round() as i32)
+    }
+}
+
 /// The nodes that the player writes to.
 #[derive(Clone, PartialEq, Default)]
 pub struct Nodes {
@@ -47,6 +104,8 @@ pub struct Nodes {
     pub dots: [NodeRef; DOTS],
     /// The box that the picture scrolls in.
     pub scroll: NodeRef,
+    /// How that box is scrolled.
+    pub sight: Rc<Sight>,
     /// The scrubber.
     pub range: NodeRef,
     /// The clock beside it.
@@ -236,7 +295,7 @@ impl Player {
         } else {
             glide(&mut inner, passed)
         };
-        // What is measured comes before what is written, so that nothing is laid out twice in a frame.
+        // Scrolling comes before what is written, so that nothing is laid out twice in a frame.
         self.follow(&inner, false);
         self.draw(&inner);
         self.request(&mut inner);
@@ -263,6 +322,7 @@ impl Player {
         let from = (client, top);
         let pull = Pull { held, y, from, client, fine: false, moved: false, due: false };
         self.inner.borrow_mut().pull = Some(pull);
+        self.nodes.sight.held.set(true);
     }
 
     /// The pointer went on; what follows from it waits for the next frame.
@@ -282,6 +342,7 @@ impl Player {
         let due = inner.pull.is_some_and(|p| p.due);
         let last = if due { self.pulled(&mut inner) } else { [None, None] };
         let moved = inner.pull.take().is_some_and(|p| p.moved);
+        self.nodes.sight.held.set(false);
         drop(inner);
         self.moved.set(moved);
         last.into_iter().flatten().for_each(|action| self.to.dispatch(action));
@@ -299,6 +360,7 @@ impl Player {
     /// Whatever a pointer has, it has no longer.
     pub fn forget(&self) {
         let held = self.inner.borrow_mut().pull.take().is_some();
+        self.nodes.sight.held.set(false);
         // The click that ends such a press means nothing any more.
         self.moved.set(held || self.moved.get());
     }
@@ -387,31 +449,14 @@ impl Player {
 
     /// Scrolls the picture's own box so that the play head is in sight.
     fn follow(&self, inner: &Inner, jumped: bool) {
-        // Nothing may run away under a hand.
-        if inner.pull.is_some() {
-            return;
+        let (Some(show), sight) = (&inner.show, &self.nodes.sight) else { return };
+        let wanted = sight.follow(&show.picture, inner.at, inner.scale, jumped);
+        let Some(wanted) = wanted.filter(|top| *top != sight.top.get()) else { return };
+        if let Some(scroll) = self.nodes.scroll.cast::<HtmlElement>() {
+            scroll.set_scroll_top(wanted);
+            // The browser has laid out the page to scroll it, so that looking costs nothing.
+            sight.top.set(scroll.scroll_top());
         }
-        let Some(show) = &inner.show else { return };
-        let Some(scroll) = self.nodes.scroll.cast::<HtmlElement>() else { return };
-        let height = f64::from(scroll.client_height()) / inner.scale;
-        let picture = &show.picture;
-        let y = y_at(picture, inner.at);
-        let top = f64::from(scroll.scroll_top()) / inner.scale;
-        let above = f64::from(picture.header_height) + 24.0;
-        // On a wall there is no room to spare for what has not happened yet.
-        let (lowest, after_jump) = if inner.scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
-        // On a wall the present stands low, so that what led to it is in sight.
-        let wall = jumped && inner.scale > 1.0;
-        let wanted = if wall {
-            (y - height * after_jump).max(0.0)
-        } else if y > top + height * lowest {
-            y - height * if jumped { after_jump } else { lowest }
-        } else if y < top + above {
-            y - above
-        } else {
-            return;
-        };
-        scroll.set_scroll_top((wanted * inner.scale).round() as i32);
     }
 }
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use web_sys::{HtmlElement, MouseEvent};
 use yew::virtual_dom::{Key, VNode};
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, use_effect_with, use_memo,
-    use_state_eq,
+    Callback, Html, Properties, TargetCast, UseReducerDispatcher, component, hook, html,
+    use_effect_with, use_force_update, use_memo, use_mut_ref, use_state_eq,
 };
 
 use super::draw::{Same, icon, node, nodes};
@@ -16,8 +16,8 @@ use super::hold::{Hold, Number};
 use super::look::Asked;
 use super::page::Model;
 use super::part::part;
-use super::platform::{self, use_width};
-use super::player::{Nodes, Player};
+use super::platform::{self, use_box, use_width};
+use super::player::{Nodes, Player, Sight};
 use super::sight;
 use super::state::{Action, State};
 use super::strings;
@@ -28,8 +28,6 @@ use crate::sim::{Micros, ProcId};
 
 /// The picture is drawn in stretches of this height: those in sight, and one more on either side.
 const STRETCH: i32 = 200;
-/// The height that is taken to be in sight before the page knows better.
-const FIRST_HEIGHT: i32 = 800;
 
 #[derive(Properties, PartialEq)]
 pub struct Props {
@@ -46,20 +44,11 @@ pub fn Stage(props: &Props) -> Html {
     let (state, parts) = (&props.state, &props.nodes);
     let scale = scale(state);
     let width = use_width(&parts.scroll) * 100 / scale;
+    let ((top, bottom), onscroll) = use_sight(state, parts);
     let to = props.to.clone();
     use_effect_with(width, move |width| {
         if *width > 0 {
             to.dispatch(Action::Width(*width));
-        }
-    });
-    // From where to where the picture is drawn.
-    let sight = use_state_eq(|| in_sight(0, FIRST_HEIGHT));
-    let setter = sight.setter();
-    let onscroll = Callback::from(move |event: yew::Event| {
-        use wasm_bindgen::JsCast;
-        if let Some(element) = event.target().and_then(|t| t.dyn_into::<HtmlElement>().ok()) {
-            let (top, height) = (element.scroll_top(), element.client_height());
-            setter.set(in_sight(top * 100 / scale, height * 100 / scale));
         }
     });
     // The number whose field is open beside its edge.
@@ -73,7 +62,7 @@ pub fn Stage(props: &Props) -> Html {
     let name = strings::diagram_name(step, all);
     let hash = format!("{:016x}", state.show.hash());
     let at = state.head.event.map(|_| state.head.at);
-    let (on_break, (top, bottom)) = (props.on_break.clone(), *sight);
+    let on_break = props.on_break.clone();
     let headers = if state.present {
         names(&picture, at, scale)
     } else {
@@ -164,6 +153,37 @@ fn arrivals(picture: &Picture, at: Micros) -> Html {
         })
     });
     html! { <g>{ for marks }</g> }
+}
+
+/// From where to where the picture is drawn: around what is in sight of it; and what to call when it is scrolled.
+#[hook]
+fn use_sight(state: &Same<State>, parts: &Nodes) -> ((i32, i32), Callback<yew::Event>) {
+    let scale = scale(state);
+    let jumps = use_mut_ref(|| state.jumps);
+    // A jump scrolls the box when all is drawn; what will be in sight then is drawn at once.
+    let jumped = jumps.replace(state.jumps) != state.jumps;
+    let at = state.head.at.0 as f64;
+    let follow = || parts.sight.follow(&state.show.picture, at, f64::from(scale) / 100.0, true);
+    let top = jumped.then(follow).flatten().unwrap_or(parts.sight.top.get());
+    let around =
+        move |top: i32, sight: &Sight| in_sight(top * 100 / scale, sight.height() * 100 / scale);
+    let now = around(top, &parts.sight);
+    let drawn = use_mut_ref(|| now);
+    drawn.replace(now);
+    let (sight, again) = (parts.sight.clone(), use_force_update());
+    let look = Callback::from(move |element: HtmlElement| {
+        sight.measure(&element);
+        if *drawn.borrow() != around(sight.top.get(), &sight) {
+            again.force_update();
+        }
+    });
+    use_box(&parts.scroll, look.clone());
+    let onscroll = Callback::from(move |event: yew::Event| {
+        if let Some(element) = event.target_dyn_into() {
+            look.emit(element);
+        }
+    });
+    (now, onscroll)
 }
 
 fn in_sight(top: i32, height: i32) -> (i32, i32) {
