@@ -24,7 +24,7 @@ use crate::systems::Locks;
 /// How many sentences are drawn at once.
 pub const PAGE: usize = 150;
 /// As long as a long run is scrubbed, only so many: more than are in sight.
-const FEW: usize = 40;
+const FEW: usize = 30;
 /// From so many sentences to another is no step but a jump.
 const JUMP: usize = 20;
 /// How long the head must rest until all are drawn, in milliseconds.
@@ -225,20 +225,25 @@ pub fn Log(props: &Props) -> Html {
     });
     let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
     let last = past.saturating_sub(PAGE * *back).max(past.min(PAGE));
-    let first = last.saturating_sub(use_room(past, list.len()));
+    let jumps = use_jumps(past, list.len());
+    let first = last.saturating_sub(if jumps { FEW } else { PAGE });
     let entries = list.get(first..last).unwrap_or_default();
     let newest = past.checked_sub(1).and_then(|i| list.get(i)).copied();
     let step = |event: u32| state.show.stops.partition_point(|s| *s <= event);
     let lit = state.lit();
-    let groups = groups(entries, &phases).into_iter().map(|(title, events)| {
-        let items = events.iter().map(|event| {
-            let (event, step, current) = (*event, step(*event), newest == Some(*event));
-            let (run, to) = (run.clone(), props.to.clone());
-            let lit = lit.contains(&event);
-            part::<Entry>(event, EntryProps { run, event, step, current, lit, to })
+    // An entry is known by its event; in a jump all are others, and only the words in their places change.
+    let key = |place: usize, event: u32| if jumps { place } else { event as usize };
+    let groups =
+        groups(entries, &phases).into_iter().enumerate().map(|(place, (title, events))| {
+            let group = key(place, events.first().copied().unwrap_or(0));
+            let items = events.iter().enumerate().map(|(place, event)| {
+                let (event, step, current) = (*event, step(*event), newest == Some(*event));
+                let (run, to) = (run.clone(), props.to.clone());
+                let lit = lit.contains(&event);
+                part::<Entry>(key(place, event), EntryProps { run, event, step, current, lit, to })
+            });
+            html! { <div key={group}><h3>{ title }</h3><ol>{ for items }</ol></div> }
         });
-        html! { <div key={events.first().copied().unwrap_or(0)}><h3>{ title }</h3><ol>{ for items }</ol></div> }
-    });
     let turn = |to: usize, word: &'static str| {
         let setter = back.setter();
         let onclick = Callback::from(move |_: MouseEvent| setter.set(to));
@@ -272,9 +277,9 @@ pub fn Log(props: &Props) -> Html {
     }
 }
 
-/// How many sentences there is time to draw: all of a page, but where the head jumps about in a long run.
+/// Whether the head jumps about in a run that is longer than a page: there is no time to draw all of one.
 #[hook]
-fn use_room(past: usize, all: usize) -> usize {
+fn use_jumps(past: usize, all: usize) -> bool {
     let (rested, again) = (use_mut_ref(|| past), use_force_update());
     let jumps = all > PAGE && rested.borrow().abs_diff(past) > JUMP;
     if !jumps {
@@ -290,7 +295,7 @@ fn use_room(past: usize, all: usize) -> usize {
         });
         move || drop(timer)
     });
-    if jumps { FEW } else { PAGE }
+    jumps
 }
 
 fn listed(state: &State, run: &Run, filter: Filter) -> Vec<u32> {

@@ -20,7 +20,8 @@ pub fn window() -> Option<Window> {
     web_sys::window()
 }
 
-fn document() -> Option<Document> {
+/// The page's document.
+pub fn document() -> Option<Document> {
     window()?.document()
 }
 

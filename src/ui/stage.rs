@@ -7,12 +7,13 @@ use web_sys::{HtmlElement, MouseEvent};
 use yew::virtual_dom::{Key, VNode};
 use yew::{
     Callback, Html, Properties, TargetCast, UseReducerDispatcher, component, hook, html,
-    use_effect_with, use_force_update, use_memo, use_mut_ref, use_state_eq,
+    use_effect_with, use_force_update, use_mut_ref, use_state_eq,
 };
 
 use super::draw::{Same, icon, node, nodes};
 use super::hands;
 use super::hold::{Hold, Number};
+use super::layer::{self, Layer};
 use super::look::Asked;
 use super::page::Model;
 use super::part::part;
@@ -22,7 +23,7 @@ use super::sight;
 use super::state::{Action, State};
 use super::strings;
 use super::transport::PLAY;
-use crate::diagram::{Area, Element, Mark, Picture, Shape, defs, header, paths};
+use crate::diagram::{Area, Element, Mark, Picture, Primitive, Shape, defs, header, paths};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
 
@@ -44,7 +45,7 @@ pub fn Stage(props: &Props) -> Html {
     let (state, parts) = (&props.state, &props.nodes);
     let scale = scale(state);
     let width = use_width(&parts.scroll) * 100 / scale;
-    let ((top, bottom), onscroll) = use_sight(state, parts);
+    let (stretch, onscroll) = use_sight(state, parts);
     let to = props.to.clone();
     use_effect_with(width, move |width| {
         if *width > 0 {
@@ -70,6 +71,10 @@ pub fn Stage(props: &Props) -> Html {
         part::<Headers>("headers", HeadersProps { picture, at, selected, on_break })
     };
     let lit = Rc::new(state.lit());
+    // What grows is drawn whole, and one rectangle hides the future.
+    let still =
+        layer::Props { picture: picture.clone(), grows: true, at: None, stretch, lit: lit.clone() };
+    let signs = layer::Props { picture: picture.clone(), grows: false, at, stretch, lit };
     let asked = matches!(state.look.asked, Some(Asked::Event(_)));
     let choose = sight::on_diagram(state, &props.to, scale);
     let bounds = format!("0 {} {} {}", size.2, size.0, size.1 - size.2);
@@ -89,9 +94,9 @@ pub fn Stage(props: &Props) -> Html {
                     <clipPath id="past">
                         <rect ref={parts.clip.clone()} x="0" y={size.2.to_string()} width={size.0.to_string()} height="0" />
                     </clipPath>
-                    { part::<StillLayer>("still", LayerProps { picture: picture.clone(), at: None, top, bottom, lit: lit.clone() }) }
+                    { part::<Layer>("still", still) }
                     if platform::reduced_motion() { { arrivals(&picture, state.head.at) } }
-                    { part::<SignLayer>("signs", LayerProps { picture: picture.clone(), at, top, bottom, lit }) }
+                    { part::<Layer>("signs", signs) }
                     { part::<MovingLayer>("moving", MovingProps { picture, nodes: parts.clone() }) }
                 </svg>
             </section>
@@ -236,36 +241,29 @@ fn Headers(props: &HeadersProps) -> Html {
     }
 }
 
-#[derive(Properties, PartialEq)]
-struct LayerProps {
-    picture: Same<Picture>,
-    /// The present moment; none before anything has happened.
-    #[prop_or_default]
-    at: Option<Micros>,
-    top: i32,
-    bottom: i32,
-    /// The events that are lit.
-    lit: Rc<Vec<u32>>,
-}
-
-/// A mark as a node of the page; one that is lit stands out by a thicker line or a frame.
-pub fn drawn(mark: &Mark, index: usize, lit: bool) -> VNode {
-    let mut group = yew::virtual_dom::VTag::new("g");
-    if lit {
-        group.add_attribute("class", "lit");
+/// A mark as an element; one that is lit stands out by a thicker line or a frame.
+pub fn group(mark: &Mark, lit: bool) -> Element {
+    let group = Element::new("g").with("data-event", mark.event.0);
+    let group = group.holding(paths(&mark.shape, mark.role).iter().map(Primitive::element));
+    if !lit {
+        return group;
     }
-    group.key = Some(Key::from(index));
-    group.add_attribute("data-event", mark.event.0.to_string());
-    group.add_children(paths(&mark.shape, mark.role).iter().map(|p| node(&p.element())));
     // Words are underlined by their class; a sign gets a frame.
     let framed = !matches!(
         mark.shape,
         Shape::Words(_) | Shape::Tick { .. } | Shape::Cap { .. } | Shape::PromiseEnd { .. }
     );
-    if lit && framed && !mark.grows() {
-        group.add_child(node(&frame(mark.bounds)));
+    let frame = (framed && !mark.grows()).then(|| frame(mark.bounds));
+    group.with("class", "lit").holding(frame)
+}
+
+/// The same as a node of the page.
+pub fn drawn(mark: &Mark, index: usize, lit: bool) -> VNode {
+    let mut group = node(&group(mark, lit));
+    if let VNode::VTag(tag) = &mut group {
+        Rc::make_mut(tag).key = Some(Key::from(index));
     }
-    group.into()
+    group
 }
 
 /// A frame around a mark that is lit.
@@ -273,41 +271,6 @@ fn frame(area: Area) -> Element {
     let frame = Element::new("rect").with("class", "frame").with("rx", 3);
     let frame = frame.with("x", area.left - 3).with("y", area.top - 3);
     frame.with("width", area.right - area.left + 6).with("height", area.bottom - area.top + 6)
-}
-
-fn within(
-    picture: &Picture,
-    top: i32,
-    bottom: i32,
-    grows: bool,
-) -> impl Iterator<Item = (usize, &Mark)> {
-    let marks = picture.marks.iter().enumerate();
-    marks.filter(move |(_, m)| {
-        m.grows() == grows && m.bounds.bottom >= top && m.bounds.top <= bottom
-    })
-}
-
-/// What grows while time passes: all of it is drawn, and one rectangle hides the future.
-#[component]
-fn StillLayer(props: &LayerProps) -> Html {
-    let marks = within(&props.picture, props.top, props.bottom, true)
-        .map(|(i, m)| drawn(m, i, props.lit.contains(&m.event.0)));
-    html! { <g clip-path="url(#past)">{ for marks }</g> }
-}
-
-/// What appears whole: signs and words. It is rendered when an event is reached, not in between.
-#[component]
-fn SignLayer(props: &LayerProps) -> Html {
-    let picture = props.picture.clone();
-    let lit = props.lit.clone();
-    let made = use_memo((picture, props.top, props.bottom, lit), |(picture, top, bottom, lit)| {
-        within(picture, *top, *bottom, false)
-            .map(|(i, m)| (m.from, drawn(m, i, lit.contains(&m.event.0))))
-            .collect::<Vec<_>>()
-    });
-    let shown =
-        made.iter().filter(|(from, _)| Some(*from) <= props.at).map(|(_, node)| node.clone());
-    html! { <g>{ for shown }</g> }
 }
 
 #[derive(Properties, PartialEq)]

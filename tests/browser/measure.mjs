@@ -128,29 +128,81 @@ const long = await host((name, text) => {
 });
 const context = await browser.newContext(wide);
 const tab = await context.newPage();
+const session = await context.newCDPSession(tab);
+await session.send("Performance.enable");
 const opened = Date.now();
 await tab.goto(`${long.url}#/lesson/lease-expiration`);
 await tab.locator(".stage").waitFor({ timeout: 60_000 });
 const shown = Date.now() - opened;
+await tab.locator("#lesson").focus();
 await tab.keyboard.press("End");
 await tab.waitForTimeout(500);
 const nodes = () => tab.evaluate(() => document.querySelectorAll("*").length);
 const steps = await tab.locator(".readout span").first().innerText();
 console.log(`a long run (${steps.toLowerCase()}): open after ${shown} ms, ${await nodes()} DOM nodes at its end`);
-const seeks = await tab.evaluate(async () => {
-  const range = document.querySelector("input[type=range]");
-  const times = [];
-  for (let i = 0; i < 60; i++) {
-    const start = performance.now();
-    range.value = String(Math.floor(Number(range.max) * ((i * 37) % 60) / 60));
-    range.dispatchEvent(new Event("input", { bubbles: true }));
-    for (let turns = 0; turns < 30; turns++) await null;
-    times.push(performance.now() - start);
-    await new Promise((resolve) => { setTimeout(resolve, 30); });
+
+/** How long the page's one thread has been busy, drawing included, in milliseconds. */
+async function busy() {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find((m) => m.name === "TaskDuration").value * 1000;
+}
+
+/**
+ * Does something in the page many times: the script of each, with the layout that it forces, and how long the thread
+ * was busy until all of it was drawn.
+ */
+async function many(name, times, act) {
+  const [script, drawn] = [[], []];
+  for (let i = 0; i < times; i++) {
+    const before = await busy();
+    script.push(await tab.evaluate(`(async (i) => {
+      const start = performance.now();
+      ${act}
+      // What it sets off runs as microtasks after it.
+      for (let turns = 0; turns < 30; turns++) await null;
+      const time = performance.now() - start;
+      for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+      return time;
+    })(${i})`));
+    drawn.push(await busy() - before);
+    await tab.waitForTimeout(30);
   }
-  return times;
-});
-console.log(`scrubbing it: script p50 ${percentile(seeks, 0.5).toFixed(1)} ms, p99 ${percentile(seeks, 0.99).toFixed(1)} ms`);
+  const figures = (list) => `p50 ${percentile(list, 0.5).toFixed(1)} ms, p99 ${percentile(list, 0.99).toFixed(1)} ms`;
+  console.log(`${name}: script ${figures(script)}; until it is drawn ${figures(drawn)}`);
+}
+
+await many("scrubbing it", 60, `
+  const range = document.querySelector("input[type=range]");
+  range.value = String(Math.floor(Number(range.max) * ((i * 37) % 60) / 60));
+  range.dispatchEvent(new Event("input", { bubbles: true }));`);
+await many("stepping back", 40, `
+  const key = new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true });
+  document.querySelector("#lesson").dispatchEvent(key);`);
+await many("selecting an event", 40, `
+  const box = document.querySelector(".stage-scroll").getBoundingClientRect();
+  const seen = [...document.querySelectorAll("svg.picture g[data-event]")].filter((mark) => {
+    const at = mark.getBoundingClientRect();
+    return at.top > box.top + 80 && at.bottom < box.bottom && at.width > 0;
+  });
+  const at = seen[i % seen.length].getBoundingClientRect();
+  const place = { clientX: at.left + at.width / 2, clientY: at.top + at.height / 2, bubbles: true };
+  document.elementFromPoint(place.clientX, place.clientY).dispatchEvent(new MouseEvent("click", place));`);
+
+await tab.getByRole("button", { name: "Export" }).click();
+for (const name of ["Download picture (SVG)", "Copy as Mermaid", "Download report (Markdown)", "Download run (JSON)"]) {
+  const [time, size] = await tab.getByRole("button", { name }).evaluate(async (button) => {
+    let size = 0;
+    const saved = URL.createObjectURL.bind(URL);
+    URL.createObjectURL = (blob) => { size = blob.size; return saved(blob); };
+    Object.assign(navigator.clipboard, { writeText: async (text) => { size = text.length; } });
+    const start = performance.now();
+    button.click();
+    const time = performance.now() - start;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+    return [time, size];
+  });
+  console.log(`${name}: ${time.toFixed(0)} ms for ${(size / 1e6).toFixed(1)} MB`);
+}
 long.close();
 await browser.close();
 process.exit();
