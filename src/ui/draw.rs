@@ -38,6 +38,11 @@ pub fn node(element: &Element) -> VNode {
     if element.tag.is_empty() {
         return VText::new(element.text.clone()).into();
     }
+    tag(element).into()
+}
+
+/// An element that has a tag as a node of the page.
+pub fn tag(element: &Element) -> VTag {
     let mut tag = VTag::new(element.tag);
     for (name, value) in &element.attributes {
         tag.add_attribute(name, value.clone());
@@ -46,7 +51,7 @@ pub fn node(element: &Element) -> VNode {
         tag.add_child(VText::new(element.text.clone()).into());
     }
     tag.add_children(element.children.iter().map(node));
-    tag.into()
+    tag
 }
 
 /// Primitives as nodes. They have no keys: whoever draws a list of them rebuilds it as a whole.

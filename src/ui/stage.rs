@@ -10,7 +10,7 @@ use yew::{
     use_effect_with, use_force_update, use_mut_ref, use_state_eq,
 };
 
-use super::draw::{Same, icon, node, nodes};
+use super::draw::{Same, icon, node, nodes, tag};
 use super::hands;
 use super::hold::{Hold, Number};
 use super::layer::{self, Layer};
@@ -259,11 +259,9 @@ pub fn group(mark: &Mark, lit: bool) -> Element {
 
 /// The same as a node of the page.
 pub fn drawn(mark: &Mark, index: usize, lit: bool) -> VNode {
-    let mut group = node(&group(mark, lit));
-    if let VNode::VTag(tag) = &mut group {
-        Rc::make_mut(tag).key = Some(Key::from(index));
-    }
-    group
+    let mut group = tag(&group(mark, lit));
+    group.key = Some(Key::from(index));
+    group.into()
 }
 
 /// A frame around a mark that is lit.
