@@ -135,6 +135,22 @@ fn what_is_on_an_old_connection_arrives_after_what_was_sent_on_the_next() {
 }
 
 #[test]
+fn what_comes_to_a_dead_process_is_lost_with_all_behind_it_until_the_next_life_closes_the_connection() {
+    // Its first read comes while the resource is down, its second when it is up again.
+    let run = Case::new(&[("x", 0)])
+        .set("request.timeout", "9s")
+        .client("client-a", "1s", "read x; work 1s; read x")
+        .task("client-a", "other", "sleep 3s; read x")
+        .edits("at 500ms power-off resource; at 2s restart resource")
+        .run();
+    let reads: Vec<_> = run.record.messages.iter().filter(|m| m.body.name == "read").collect();
+    assert_eq!((reads[0].conn, reads[0].delivered), (reads[1].conn, None));
+    assert_eq!(reads[1].delivered, None, "a stream delivers a prefix of what was sent");
+    assert_ne!(reads[2].conn, reads[1].conn, "the resource closes what it does not know");
+    assert!(reads[2].delivered.is_some());
+}
+
+#[test]
 fn a_copy_arrives_on_a_connection_of_its_own_and_counts_as_no_send() {
     let case = || {
         Case::new(&[("x", 0)])

@@ -273,7 +273,7 @@ fn seeking_is_replaying(run: &Run, draws: &mut Draws) -> Checked {
     demand(record.events.len() == run.record.events.len(), || "a replay is shorter".into())
 }
 
-/// An edit at a moment changes nothing before it.
+/// An edit at a moment changes nothing before it. One that comes when all is over makes the run longer.
 fn the_past_stays(case: &Case, run: &Run, draws: &mut Draws) -> Checked {
     let mut other = Case { scenario: case.scenario.clone(), edits: case.edits.clone() };
     let all = specs();
@@ -288,6 +288,7 @@ fn the_past_stays(case: &Case, run: &Run, draws: &mut Draws) -> Checked {
     }
     let Some(at) = at.and_then(|t| lockscope::sim::Micros::parse(&t)) else { return Ok(()) };
     let after = other.run();
+    let at = at.min(run.end);
     let past = |run: &Run| run.record.events.iter().filter(|e| e.at < at).count();
     let edit = other.edits.last().cloned().unwrap_or_default();
     demand(past(run) == past(&after), || format!("`{edit}` changes how long the past is"))?;

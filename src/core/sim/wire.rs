@@ -199,6 +199,12 @@ impl<B: Clone> Wire<B> {
         conn.lives[usize::from(conn.opener != of)]
     }
 
+    /// A message came to a dead process: what comes behind it on that connection comes to another life.
+    pub fn outlive(&mut self, conn: ConnId, of: ProcId) {
+        let conn = &mut self.conns[conn.0 as usize];
+        conn.lives[usize::from(conn.opener != of)] = u32::MAX;
+    }
+
     fn side(&self, conn: ConnId, from: ProcId) -> usize {
         usize::from(self.conns[conn.0 as usize].opener != from)
     }

@@ -280,6 +280,8 @@ impl<D: Domain> World<D> {
                 let at = self.core.now.plus(self.core.wire.latency(to, from));
                 self.core.resets_left += 1;
                 self.core.schedule(at, Due::Reset(from.0, conn, lost.0));
+            } else {
+                self.core.wire.outlive(conn, to);
             }
             return;
         }
