@@ -142,7 +142,7 @@ fn Ask(props: &AskProps) -> Html {
         Callback::from(move |event: SubmitEvent| {
             event.prevent_default();
             if let Some(answer) = chosen {
-                let why = platform::typed("why").unwrap_or_default().trim().to_string();
+                let why = platform::typed("own-why").unwrap_or_default().trim().to_string();
                 to.dispatch(Action::Commit(index, Said { answer, sure, why }));
                 // The form goes away with its button; the focus moves on to where things go on.
                 platform::focus("stage");
@@ -159,8 +159,8 @@ fn Ask(props: &AskProps) -> Html {
                 <legend>{ strings::SURE }</legend>
                 <div>{ for surenesses }</div>
             </fieldset>
-            <label class="why" for="why">{ strings::WHY }</label>
-            <input type="text" id="why" maxlength={LONGEST} autocomplete="off" />
+            <label class="why" for="own-why">{ strings::WHY }</label>
+            <input type="text" id="own-why" maxlength={LONGEST} autocomplete="off" />
             <button type="submit" class="plain" disabled={chosen.is_none()}>{ strings::COMMIT }</button>
         </form>
     }
