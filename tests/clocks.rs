@@ -6,9 +6,13 @@
 
 mod support;
 
+use std::path::Path;
+
 use lockscope::judge::{Interval, IntervalKind};
-use lockscope::run::{Run, kind};
+use lockscope::lesson::{self, Lesson};
+use lockscope::run::{Run, compile, kind};
 use lockscope::sim::{ClockKind, EventId, Micros, ProcId};
+use lockscope::systems::Registry;
 use support::{Case, when};
 
 const DELAY: u64 = 50_000;
@@ -233,6 +237,103 @@ fn a_margin_makes_up_for_a_jump_of_its_length_and_for_no_longer_one() {
             let over = run.judgement.verdict.overlap_us;
             assert_eq!(over, n.saturating_sub(margin), "margin {margin} us, -{n} us");
         }
+    }
+}
+
+#[test]
+fn a_deadline_that_is_counted_from_the_receipt_is_late_by_the_time_that_the_answer_took() {
+    for late in seconds(0..=20) {
+        for (rule, counted_from) in [("send", 0), ("receipt", 2 * DELAY + late)] {
+            let run = holder()
+                .set("lease.deadline", rule)
+                .set("request.timeout", "60s")
+                .client("client-b", "1s", "acquire; work 5m")
+                .edits(&format!("delay lock-service>client-a#1 by {late}us"))
+                .run();
+            // A that hears of its lease after the end of it by its own count does not believe at all.
+            if rule == "send" && 2 * DELAY + late >= TTL {
+                continue;
+            }
+            assert_eq!(ends(&run), (DELAY + TTL, counted_from + TTL), "{rule}, {late} us late");
+            // B hears of its own grant one delay after the end of A's.
+            let both = (counted_from + TTL).saturating_sub(DELAY + TTL + DELAY);
+            assert_eq!(run.judgement.verdict.overlap_us, both, "{rule}, {late} us late");
+        }
+    }
+}
+
+/// Whether A's write in the lesson about clocks is late and accepted, if that is done.
+fn late_in_the_lesson(lesson: &Lesson, variant: &str, edits: &[String]) -> bool {
+    let found = lesson.variant(variant).expect("the lesson has it");
+    let compiled = compile(&lesson.scenario_of(found), edits, &Registry::standard());
+    let run = Run::of(compiled.expect("it compiles"));
+    assert!(run.unused_edits.is_empty(), "{edits:?}");
+    run.judgement.verdict.stale_accepted == 1
+}
+
+#[test]
+fn in_the_lesson_about_clocks_each_lie_does_harm_from_the_millisecond_on_that_arithmetic_gives() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/08-clocks-lie.md");
+    let lesson = lesson::read(&path).expect("the lesson is there");
+    // A asks at 0 s, reads at 0.1 s, hears at 0.2 s and works: 6 s in most runs, 12 s in some. It looks
+    // at its clock, whose deadline is at 10 s, and sends a write that arrives 0.05 s later. Until A is
+    // done its lease stands until 10.05 s, and B is granted the lock when that is over.
+    let (term, delay, end) = (10_000, 50, 10_050);
+    let (six, twelve) = (200 + 6_000, 200 + 12_000);
+    let mono = "set lease.clock mono";
+    let wall = "set client.clock wall";
+    // The variant, what is done to it, how long it may be, and from which length on it is too long.
+    let cases: [(&str, &str, &[&str], u64); 5] = [
+        // The service's deadline is earlier by the jump: late if it comes before A's write.
+        ("base", "at 3s clock lock-service +Nms", &[], end - (six + delay)),
+        // By the clock that was set back, 12.2 s less the jump have to be less than 10 s.
+        ("back", "at 4s clock client-a -Nms", &[mono, wall], twelve - term + 1),
+        // A sleep or a freeze stretches the six seconds, and no clock of A's counts it; A's write is
+        // late when B was granted the lock before it.
+        ("asleep", "at 4s suspend client-a for Nms", &[mono], end - (six + delay)),
+        (
+            "frozen",
+            "at 4s freeze client-a for Nms",
+            &[mono, "set client.clock boot"],
+            end - (six + delay),
+        ),
+        ("frozen-wall", "at 4s freeze client-a for Nms", &[mono, wall], end - (six + delay)),
+    ];
+    for (variant, lie, settings, first) in cases {
+        let late = |n: u64| {
+            let mut edits = vec![lie.replace('N', &n.to_string())];
+            edits.extend(settings.iter().map(ToString::to_string));
+            late_in_the_lesson(&lesson, variant, &edits)
+        };
+        // In that very millisecond both come at once, and the order of their making decides.
+        let about = [first - 1, first + 1].map(late);
+        assert_eq!(about, [false, true], "{variant}: from {first} ms on");
+        for n in (500_u64..8_500).step_by(500).filter(|n| n.abs_diff(first) > 1) {
+            assert_eq!(late(n), n > first, "{variant}: {n} ms");
+        }
+    }
+    // Whoever reads a clock that the lie does not touch, or that counts the sleep, is never late.
+    for n in (500..8_500).step_by(500) {
+        for (variant, edits) in [
+            ("base", vec![format!("at 3s clock lock-service +{n}ms"), mono.into()]),
+            ("back", vec![format!("at 4s clock client-a -{n}ms"), mono.into()]),
+            (
+                "asleep",
+                vec![
+                    format!("at 4s suspend client-a for {n}ms"),
+                    mono.into(),
+                    "set client.clock boot".into(),
+                ],
+            ),
+        ] {
+            assert!(!late_in_the_lesson(&lesson, variant, &edits), "{variant}: {edits:?}");
+        }
+    }
+    // A slow clock shows 12.2 s times its rate; only below 10 s does A believe that it is in time.
+    for (num, den) in [(1, 2), (3, 4), (4, 5), (819, 1000), (820, 1000), (9, 10), (1, 1), (5, 4)] {
+        let edits = [format!("at 0s rate client-a {num}/{den}"), mono.into()];
+        let late = twelve * num < term * den;
+        assert_eq!(late_in_the_lesson(&lesson, "drift", &edits), late, "{num}/{den}");
     }
 }
 

@@ -135,7 +135,8 @@ fn what_is_on_an_old_connection_arrives_after_what_was_sent_on_the_next() {
 }
 
 #[test]
-fn what_comes_to_a_dead_process_is_lost_with_all_behind_it_until_the_next_life_closes_the_connection() {
+fn what_comes_to_a_dead_process_is_lost_with_all_behind_it_until_the_next_life_closes_the_connection()
+ {
     // Its first read comes while the resource is down, its second when it is up again.
     let run = Case::new(&[("x", 0)])
         .set("request.timeout", "9s")
@@ -176,6 +177,47 @@ fn a_copy_arrives_on_a_connection_of_its_own_and_counts_as_no_send() {
         let fenced = case().edits(&format!("duplicate client-a>resource#2{later}"));
         let fenced = fenced.edits("set resource.check token").verdict();
         assert_eq!((fenced.stale_accepted, fenced.stale_rejected), (0, late));
+    }
+}
+
+#[test]
+fn what_a_service_still_knows_depends_on_how_it_died_and_on_what_it_had_synced() {
+    // A holds the lock when the service dies, and believes in it for ten seconds; B asks meanwhile.
+    let forgets = |store: &str, death: &str| {
+        let run = Case::new(&[("x", 0)])
+            .set("lease.store", store)
+            .client("client-a", "0s", "acquire; work 8s; release")
+            .client("client-b", "4s", "acquire; release")
+            .edits(&format!("at 2s {death} lock-service; at 3s restart lock-service"))
+            .run();
+        let v = &run.judgement.verdict;
+        // A service that forgot its leases has forgotten its last number too.
+        assert_eq!(
+            (v.double_grant, v.broken_promises),
+            (v.token_regress.unwrap_or(0), v.double_grant)
+        );
+        v.double_grant == 1
+    };
+    for (store, forgotten) in [
+        ("durable", [false, false, false]),
+        ("cached", [false, true, false]),
+        ("memory", [true, true, true]),
+    ] {
+        let deaths = ["kill", "power-off", "shut-down"].map(|death| forgets(store, death));
+        assert_eq!(deaths, forgotten, "{store}");
+    }
+    // Each resource keeps its marks in its own way too: with the data, or in memory.
+    let lets_in = |check: &str, death: &str| {
+        let case = Case::new(&[("x", 0)])
+            .set("resource.check", check)
+            .client("client-a", "0s", "acquire; work 1s; write x = 1; release")
+            .client("client-b", "1s", "acquire; write x = 2; release")
+            .edits("pause client-a before write#1 for 12s")
+            .edits(&format!("at 11s {death} resource; at 12s restart resource"));
+        case.verdict().stale_accepted
+    };
+    for death in ["kill", "power-off", "shut-down"] {
+        assert_eq!((lets_in("token", death), lets_in("token-volatile", death)), (0, 1), "{death}");
     }
 }
 

@@ -222,6 +222,9 @@ fn every_event_of_any_run_has_a_sentence_and_every_kind_is_told() {
         assert!(reads_well(&said), "{said:?}; {}", replay("every_event", seed));
         assert!(narrate::log(&run).contains(&said));
     }
+    // Stops of two kinds at once are rare in random runs.
+    let stops = race().edits("at 2s suspend client-a for 4s; at 3s freeze client-a for 1s").run();
+    told.extend(stops.record.events.iter().map(kind::kind));
     let mut run = race().run();
     let grant = ids(&run).find(|id| kind::kind(run.record.event(*id)) == "grant").expect("a grant");
     for what in rare_events(Grant(grant)) {

@@ -153,12 +153,40 @@ impl Draws {
     }
 }
 
-/// The seeds of a property test: `SEED=n` replays one, `CASES=n` runs more.
-pub fn seeds(cases: u64) -> std::ops::Range<u64> {
+/// The seeds of a property test: `SEED=n` replays one, `CASES=n` runs more. A test that fails in the
+/// loop over them says with which command it fails again.
+pub fn seeds(cases: u64) -> Seeds {
     let number = |key: &str| std::env::var(key).ok().and_then(|s| s.parse::<u64>().ok());
-    match number("SEED") {
+    let left = match number("SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..number("CASES").unwrap_or(cases),
+    };
+    Seeds { left, now: None }
+}
+
+pub struct Seeds {
+    left: std::ops::Range<u64>,
+    now: Option<u64>,
+}
+
+impl Iterator for Seeds {
+    type Item = u64;
+    fn next(&mut self) -> Option<u64> {
+        self.now = self.left.next();
+        self.now
+    }
+}
+
+impl Drop for Seeds {
+    fn drop(&mut self) {
+        let Some(seed) = self.now.filter(|_| std::thread::panicking()) else { return };
+        let program = std::env::current_exe().unwrap_or_default();
+        let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+        // Cargo puts a hash behind the name of the file.
+        let file = stem.rsplit_once('-').map_or(&*stem, |(file, _)| file);
+        let test = std::thread::current();
+        let name = test.name().unwrap_or_default();
+        eprintln!("replay with: SEED={seed} cargo test --test {file} {name}");
     }
 }
 
@@ -228,19 +256,18 @@ pub fn checks() -> &'static [&'static str] {
     }
 }
 
+/// The nodes of a busy scenario.
+const NODES: [&str; 7] =
+    ["client-a", "client-b", "client-c", "lock-service", "gateway", "resource", "ledger"];
+
+/// All nodes but these.
+fn others(these: &[&str]) -> String {
+    let rest: Vec<&str> = NODES.into_iter().filter(|n| !these.contains(n)).collect();
+    rest.join(" ")
+}
+
 pub fn random_edit(draws: &mut Draws) -> String {
-    let node = |d: &mut Draws| {
-        d.pick(&[
-            "client-a",
-            "client-b",
-            "client-c",
-            "lock-service",
-            "gateway",
-            "resource",
-            "ledger",
-        ])
-        .to_string()
-    };
+    let node = |d: &mut Draws| d.pick(&NODES).to_string();
     let at = draws.up_to(8_000);
     let span = draws.up_to(4_000);
     let n = 1 + draws.up_to(4);
@@ -248,7 +275,7 @@ pub fn random_edit(draws: &mut Draws) -> String {
     while b == a {
         b = node(draws);
     }
-    match draws.up_to(23) {
+    match draws.up_to(26) {
         0 | 1 => format!("at {at}ms pause {a} for {span}ms"),
         2 => format!("pause client-a before write#{n} for {span}ms"),
         3 => format!("at {at}ms cut {a} {b} for {span}ms"),
@@ -273,6 +300,11 @@ pub fn random_edit(draws: &mut Draws) -> String {
         20 => format!("duplicate {a}>{b}#{n}"),
         21 => format!("duplicate {a}>{b}#{n} by {span}ms"),
         22 => format!("at {at}ms set gateway.bypass {}", draws.pick(&["none", "client-a"])),
+        23 => format!("at {at}ms cut {{{a} {b}}}|{{{}}} for {span}ms", others(&[&a, &b])),
+        24 => format!("at {at}ms heal {{{a}}}|{{{}}}", others(&[&a])),
+        25 => {
+            format!("suspend client-c before {}#{n} for {span}ms", draws.pick(&["acquire", "read"]))
+        }
         _ => format!("at {at}ms set resource.check {}", draws.pick(checks())),
     }
 }

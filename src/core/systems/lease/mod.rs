@@ -79,10 +79,10 @@ const SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "lease.store",
-        kind: Kind::Choice(&["durable", "memory"]),
+        kind: Kind::Choice(&["durable", "cached", "memory"]),
         default: "durable",
-        about: "Whether leases and the last number survive a crash of the service, or are in its \
-                memory only.",
+        about: "Where the service has leases and the last number: on its disk, synced; in its host’s \
+                cache, never synced, so that they are lost with its power; in its memory only.",
     },
 ];
 
@@ -111,7 +111,7 @@ const RULES: &[Rule] = &[
         "A token that is read after the grant is the newest one at that moment, and perhaps another’s.",
     ),
     inferred(
-        "Leases and the last token are durable, unless a setting keeps them in memory only. The queue of waiters is memory.",
+        "Leases and the last token are durable, unless a setting leaves them in the host’s cache or in memory only. The queue of waiters is memory.",
     ),
     inferred(
         "A renewal or release that comes after the end is refused. A renewal never brings a lease back.",

@@ -50,6 +50,35 @@ struct Ledger {
     issued: Vec<(LockId, Token)>,
 }
 
+/// Where the leases are, and so which death they survive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Store {
+    /// Synced before anybody is told.
+    Durable,
+    /// In the operating system's cache, which outlives the process and not the machine's power.
+    Cached,
+    /// In the process.
+    Memory,
+}
+
+impl Store {
+    fn of(settings: &Settings) -> Store {
+        match settings.word("lease.store") {
+            "memory" => Store::Memory,
+            "cached" => Store::Cached,
+            _ => Store::Durable,
+        }
+    }
+
+    fn survives(self, how: CrashKind) -> bool {
+        match self {
+            Store::Durable => true,
+            Store::Cached => how != CrashKind::Power,
+            Store::Memory => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Service {
     ttl: Micros,
@@ -57,8 +86,8 @@ pub(super) struct Service {
     first: u64,
     clock: ClockKind,
     delay: Micros,
-    /// Whether leases and the last number survive a crash; who waits is known in memory only.
-    durable: bool,
+    /// Where leases and the last number are; who waits is known in memory only.
+    store: Store,
     locks: Vec<LockState>,
     ledger: Disk<Ledger>,
 }
@@ -71,7 +100,7 @@ impl Service {
             first: settings.number("lock.first_token"),
             clock: ClockKind::Mono,
             delay: Micros::ZERO,
-            durable: true,
+            store: Store::Durable,
             locks: vec![LockState::default(); locks],
             ledger: Disk::default(),
         };
@@ -83,7 +112,7 @@ impl Service {
         self.ttl = settings.span("lease.ttl");
         self.rule = TokenRule::of(settings);
         self.delay = settings.span("lock.delay");
-        self.durable = settings.word("lease.store") != "memory";
+        self.store = Store::of(settings);
         self.clock = settings.clock("lease.clock");
     }
 
@@ -428,7 +457,7 @@ impl Actor<Locks> for Service {
         for lock in &mut self.locks {
             lock.waiting.clear();
         }
-        if !self.durable {
+        if !self.store.survives(how) {
             self.forget(cx);
         }
     }
