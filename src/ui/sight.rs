@@ -2,10 +2,10 @@
 //! and all of it through the eyes of one node.
 
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement, MouseEvent};
+use web_sys::{Element, Event, HtmlElement, MouseEvent};
 use yew::{
     Callback, Html, NodeRef, Properties, UseReducerDispatcher, component, html, use_effect_with,
-    use_node_ref,
+    use_node_ref, use_state_eq,
 };
 
 use super::draw::{Same, icon, node, nodes};
@@ -14,7 +14,7 @@ use super::page::Model;
 use super::panels;
 use super::part::part;
 use super::platform::{self, use_width};
-use super::stage::drawn;
+use super::stage::{FIRST_HEIGHT, drawn, in_sight};
 use super::state::{Action, State};
 use super::strings;
 use crate::diagram::{self, Area, Mark, Picture, Point, defs, header, hit};
@@ -301,16 +301,24 @@ pub fn OtherStage(props: &Props) -> Html {
     let scroll = use_node_ref();
     let width = use_width(&scroll);
     let foggy = state.look.eyes.is_some();
+    // Of a long run only what is in sight is drawn; at first that is what was seen last.
+    let sight = use_state_eq(|| None::<(i32, i32)>);
+    let setter = sight.setter();
+    let onscroll = Callback::from(move |event: Event| {
+        if let Some(element) = event.target().and_then(|t| t.dyn_into::<HtmlElement>().ok()) {
+            setter.set(Some(in_sight(element.scroll_top(), element.client_height())));
+        }
+    });
     let count = state.seen_so_far().map_or(0, <[_]>::len);
     let follows = scroll.clone();
     use_effect_with((count, width, foggy), move |_| to_the_end(&follows));
     let step = state.show.step(state.head);
     html! {
         <div class="stage" data-step={step.to_string()}>
-            <section class="stage-scroll" id="stage" ref={scroll} tabindex="0"
+            <section class="stage-scroll" id="stage" ref={scroll} tabindex="0" {onscroll}
                 aria-label={if foggy { strings::DIAGRAM } else { strings::TOPOLOGY }}>
                 if width > 0 {
-                    if foggy { { eyes(state, to, width) } } else { { plane(props, width) } }
+                    if foggy { { eyes(state, to, width, *sight) } } else { { plane(props, width) } }
                 }
             </section>
             { corner(state, to) }
@@ -326,7 +334,7 @@ fn to_the_end(scroll: &NodeRef) {
     }
 }
 
-fn eyes(state: &Same<State>, to: &To, width: i32) -> Html {
+fn eyes(state: &Same<State>, to: &To, width: i32, sight: Option<(i32, i32)>) -> Html {
     let run = &state.show.run;
     let Some((eyes, seen)) = state.look.eyes.as_ref().zip(state.seen_so_far()) else {
         return html! {};
@@ -335,7 +343,11 @@ fn eyes(state: &Same<State>, to: &To, width: i32) -> Html {
     let lit = state.lit();
     // The marks count what was seen; the page names events.
     let named = |id: EventId| seen.get(id.0 as usize).map(|s| s.event.0);
-    let marks = picture.marks.iter().enumerate().map(|(index, mark)| {
+    let (top, bottom) =
+        sight.unwrap_or_else(|| in_sight(picture.height - FIRST_HEIGHT, FIRST_HEIGHT));
+    let shown = |m: &Mark| m.bounds.bottom >= top && m.bounds.top <= bottom;
+    let marks = picture.marks.iter().enumerate().filter(|(_, m)| shown(m));
+    let marks = marks.map(|(index, mark)| {
         let own = named(mark.event).unwrap_or_default();
         let event = EventId(own);
         drawn(&Mark { event, ..mark.clone() }, index, lit.contains(&own))

@@ -29,6 +29,8 @@ use crate::sim::{Micros, ProcId};
 
 /// The picture is drawn in stretches of this height: those in sight, and one more on either side.
 const STRETCH: i32 = 200;
+/// The height that is taken to be in sight before the page knows better.
+pub const FIRST_HEIGHT: i32 = 800;
 
 #[derive(Properties, PartialEq)]
 pub struct Props {
@@ -191,7 +193,8 @@ fn use_sight(state: &Same<State>, parts: &Nodes) -> ((i32, i32), Callback<yew::E
     (now, onscroll)
 }
 
-fn in_sight(top: i32, height: i32) -> (i32, i32) {
+/// The stretch of a picture that is drawn while this much of it is in sight.
+pub fn in_sight(top: i32, height: i32) -> (i32, i32) {
     ((top / STRETCH - 1) * STRETCH, ((top + height) / STRETCH + 2) * STRETCH)
 }
 

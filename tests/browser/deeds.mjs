@@ -27,6 +27,21 @@ async function bring(hands, target) {
   assert.ok(await comes(target, 2000), `${target} is nowhere`);
 }
 
+/** A point of the picture where a mark of something that has happened is in sight. */
+export async function inSight(tab) {
+  const point = await tab.locator("#stage .picture").first().evaluate((picture) => {
+    const box = picture.closest("#stage").getBoundingClientRect();
+    // What has not happened yet is cut off, and the finger goes through it.
+    const at = (x, y) => document.elementFromPoint(x, y)?.closest("[data-event]");
+    for (let y = Math.min(box.bottom, innerHeight) - 8; y > box.top; y -= 6) {
+      for (let x = box.left + 60; x < box.right - 8; x += 4) if (picture.contains(at(x, y) ?? null)) return [x, y];
+    }
+    return null;
+  });
+  assert.ok(point, "something that can be selected is in sight");
+  return point;
+}
+
 /** A keyboard, and no pointer. What it uses has to be reached with Tab, whatever the page is like. */
 export function keys(tab) {
   const key = (...names) => names.reduce((before, name) => before.then(() => tab.keyboard.press(name)), Promise.resolve());
@@ -95,6 +110,10 @@ export function keys(tab) {
     async undo() { await key("Control+z"); },
     async redo() { await key("Control+Shift+z"); },
     async close() { await key("Escape"); },
+    async scrub(slider) {
+      await hands.reach(slider);
+      await key("PageUp", "PageUp");
+    },
     async longer(edge) {
       await hands.reach(edge);
       await key("ArrowDown", "Shift+ArrowDown");
@@ -105,9 +124,9 @@ export function keys(tab) {
       await tab.locator("#lesson").focus();
       await key("w", "w");
     },
-    async choose(target, path) {
+    async choose(name, path) {
       const chooser = tab.waitForEvent("filechooser");
-      await hands.press(target);
+      await hands.press(tab.getByLabel(name));
       await (await chooser).setFiles(path);
     },
   };
@@ -141,6 +160,10 @@ export function finger(tab) {
     undo: () => hands.press(button(tab.getByRole("region", { name: "What is done to this run" }), "Undo")),
     redo: () => hands.press(button(tab.getByRole("region", { name: "What is done to this run" }), "Redo")),
     close: () => hands.press(button(tab.getByRole("dialog"), "Close")),
+    async scrub(slider) {
+      const box = await slider.boundingBox();
+      await tab.touchscreen.tap(box.x + box.width * 0.6, box.y + box.height / 2);
+    },
     async longer(edge) {
       await bring(hands, edge);
       await edge.scrollIntoViewIfNeeded();
@@ -153,15 +176,11 @@ export function finger(tab) {
       await touch("touchEnd", []);
       return null;
     },
-    /** Selects something that has happened, in the picture. */
-    async select() {
-      const word = tab.getByRole("region", { name: "Run" }).or(tab.locator("#stage")).locator(".picture [data-event]").last();
-      const box = await word.boundingBox();
-      await tab.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
-    },
-    async choose(target, path) {
+    /** Selects something that has happened, where it is in sight in the picture. */
+    select: async () => tab.touchscreen.tap(...(await inSight(tab))),
+    async choose(name, path) {
       const chooser = tab.waitForEvent("filechooser");
-      await hands.press(target);
+      await hands.press(tab.getByText(name, { exact: true }));
       await (await chooser).setFiles(path);
     },
   };
@@ -334,7 +353,7 @@ export const DEEDS = [
     const text = await readFile(await (await saved).path(), "utf8");
     const path = join(tmpdir(), `lockscope-deed-${process.pid}.json`);
     await writeFile(path, text.replaceAll("at 5s kill client-b", "at 6s kill client-b"));
-    await hands.choose(tab.getByLabel("Load a file"), path);
+    await hands.choose("Load a file", path);
     await tab.getByRole("status").getByText(/Loaded, with one new branch\./).waitFor();
     await tab.locator(".branch-name", { hasText: "at 6s kill client-b" }).waitFor();
   }],
@@ -497,5 +516,16 @@ export const DEEDS = [
     assert.equal(await step(tab), before);
     await hands.press(button(tab, "To the start"));
     assert.equal(await step(tab), 0);
+    await hands.scrub(tab.getByRole("slider", { name: "Position in the run" }));
+    await tab.waitForFunction(() => Number(document.querySelector(".stage").dataset.step) > 1);
+  }],
+
+  ["a case that happened is opened from the list, with what an operator saw", "lease-expiration", async (hands) => {
+    const { tab } = hands;
+    await hands.press(tab.getByRole("link", { name: "Lockscope" }).first());
+    await hands.press(tab.getByRole("link", { name: /slow owner/i }).first());
+    await tab.locator(".stage[data-run-hash]").waitFor();
+    await tab.getByText(/#\d+/).first().waitFor();
+    await hands.press(button(tab, "Begin"));
   }],
 ];
