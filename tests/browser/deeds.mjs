@@ -30,11 +30,13 @@ async function bring(hands, target) {
 /** A point of the picture where a mark of something that has happened is in sight. */
 export async function inSight(tab) {
   const point = await tab.locator("#stage .picture").first().evaluate((picture) => {
-    const box = picture.closest("#stage").getBoundingClientRect();
-    // What has not happened yet is cut off, and the finger goes through it.
-    const at = (x, y) => document.elementFromPoint(x, y)?.closest("[data-event]");
+    const stage = picture.closest("#stage");
+    stage.scrollIntoView({ block: "center" });
+    const box = stage.getBoundingClientRect();
+    // What has not happened yet is cut off, and the finger goes through it; what lies behind others is not meant.
+    const at = (x, y) => document.elementFromPoint(x, y)?.closest("[data-event] text");
     for (let y = Math.min(box.bottom, innerHeight) - 8; y > box.top; y -= 6) {
-      for (let x = box.left + 60; x < box.right - 8; x += 4) if (picture.contains(at(x, y) ?? null)) return [x, y];
+      for (let x = box.left + 70; x < box.right - 4; x += 4) if (picture.contains(at(x, y) ?? null)) return [x, y];
     }
     return null;
   });
@@ -450,6 +452,9 @@ export const DEEDS = [
 
   ["trying every pause is stopped, and begun again", "renewal-is-not-ownership?event=200", async (hands) => {
     const { tab } = hands;
+    // On a slow machine there is time to stop it.
+    const client = await tab.context().newCDPSession(tab);
+    await client.send("Emulation.setCPUThrottlingRate", { rate: 12 });
     await hands.press(button(tab, "Try every pause"));
     await hands.press(button(tab, "Stop"));
     await tab.locator(".so-far", { hasText: /^Stopped after \d+ of \d+/ }).waitFor();
@@ -523,9 +528,9 @@ export const DEEDS = [
   ["a case that happened is opened from the list, with what an operator saw", "lease-expiration", async (hands) => {
     const { tab } = hands;
     await hands.press(tab.getByRole("link", { name: "Lockscope" }).first());
-    await hands.press(tab.getByRole("link", { name: /slow owner/i }).first());
+    await hands.press(tab.getByRole("link", { name: /^The stale lock was removed/ }).first());
     await tab.locator(".stage[data-run-hash]").waitFor();
-    await tab.getByText(/#\d+/).first().waitFor();
+    await tab.getByRole("link", { name: "bman654/clodex#8" }).waitFor();
     await hands.press(button(tab, "Begin"));
   }],
 ];
