@@ -47,7 +47,7 @@ pub struct Sight {
 }
 
 /// The height that is taken to be in sight before the page knows better.
-const FIRST_HEIGHT: i32 = 800;
+pub const FIRST_HEIGHT: i32 = 800;
 
 impl Sight {
     /// Takes over how the box really is.

@@ -29,8 +29,6 @@ use crate::sim::{Micros, ProcId};
 
 /// The picture is drawn in stretches of this height: those in sight, and one more on either side.
 const STRETCH: i32 = 200;
-/// The height that is taken to be in sight before the page knows better.
-pub const FIRST_HEIGHT: i32 = 800;
 
 #[derive(Properties, PartialEq)]
 pub struct Props {
