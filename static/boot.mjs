@@ -244,6 +244,12 @@ const shortened = (text) => (text.length > 80 ? `${text.slice(0, 79)}…` : text
 /** The lesson that an address leads to. */
 const lessonOf = (hash) => /^#\/lesson\/([a-z0-9-]+)(?:\?|$)/.exec(hash)?.[1];
 
+/** The second half of the start page. */
+const CASES = "#/cases";
+
+/** The address before this one. */
+let last = "";
+
 /** Lessons that the server does not have. */
 const missing = new Set();
 
@@ -263,8 +269,9 @@ function show() {
   const { hash } = location;
   const id = lessonOf(hash);
   const lesson = id && !missing.has(id);
-  const known = lesson || hash === "" || hash === "#" || hash === "#/";
-  const cameBack = !lesson && byId("home").hidden;
+  const known = lesson || ["", "#", "#/", CASES].includes(hash);
+  const cameBack = !lesson && (byId("home").hidden || last === CASES);
+  last = hash;
   byId("home").hidden = Boolean(lesson);
   byId("app").hidden = !lesson;
   byId("unknown").hidden = known;
@@ -279,7 +286,10 @@ function show() {
     load();
   } else {
     document.title = "Lockscope";
-    if (cameBack) {
+    if (hash === CASES) {
+      byId("cases-title").focus();
+      byId("cases-title").scrollIntoView();
+    } else if (cameBack) {
       scrollTo(0, 0);
       byId("start").focus();
     }

@@ -36,6 +36,9 @@ impl fmt::Display for Place {
 pub struct Lesson {
     /// The name in links and file names: `lease-expiration`.
     pub id: String,
+    /// Its number among the lessons, which the name of its file begins with; a case has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
     /// The title.
     pub title: String,
     /// How long it takes.

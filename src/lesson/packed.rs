@@ -187,8 +187,8 @@ macro_rules! packed {
 
 packed! {
     Lesson {
-        id, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks, cards,
-        evidence, report, teach, intro, beats,
+        id, number, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
+        cards, evidence, report, teach, intro, beats,
     }
     Variant { name, title, clients, cells, invariant, gateway, edits, expect }
     Defence { title, edit }

@@ -38,7 +38,8 @@ pub fn home(lessons: &[Lesson]) -> String {
     let paths: Vec<Element> = words::PATHS.iter().filter_map(|p| path_of(&lessons, p)).collect();
     let paths = (!paths.is_empty()).then(|| html(&tag("ul", "paths quiet", paths)));
     let list = tag("ol", "cards", lessons.iter().copied().enumerate().map(card));
-    paths.unwrap_or_default() + &html(&list)
+    // There is one way to begin; who has less time than the whole list takes finds shorter ones below it.
+    html(&list) + &paths.unwrap_or_default()
 }
 
 /// A way through some of the lessons, for whoever has not the time for all; none where there are
@@ -58,7 +59,8 @@ fn path_of(lessons: &[&Lesson], (name, ids): &(&str, &[&str])) -> Option<Element
 fn card((index, lesson): (usize, &Lesson)) -> Element {
     // Whoever has never been here begins with the first one, so it says so.
     let first = index == 0;
-    let facts = format!("{} min · {}", lesson.minutes, lesson.class.word());
+    let number = lesson.number.map_or(String::new(), words::lesson_number);
+    let facts = format!("{number}{} min · {}", lesson.minutes, lesson.class.word());
     let ways =
         [read(lesson, "", words::READ), plain(" · "), read(lesson, "-teacher", words::TEACHER)];
     let link = link(lesson, first.then_some(words::START_HERE), &facts);

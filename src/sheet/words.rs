@@ -96,6 +96,11 @@ pub fn see(moment: &str) -> String {
     format!("See {moment} in the simulation")
 }
 
+/// Before what else is said of a lesson.
+pub fn lesson_number(number: u32) -> String {
+    format!("Lesson {number} · ")
+}
+
 pub fn path_minutes(minutes: u32) -> String {
     format!(", {minutes} min: ")
 }

@@ -43,10 +43,11 @@ pub fn prediction(props: &Props) -> Html {
         },
     };
     // While nothing is explained, no story stands above it.
-    let title = if state.looking().is_some() {
-        html! { <h1 id="predict-title" tabindex="-1">{ strings::LOOK }</h1> }
+    let words = if state.looking().is_some() { strings::LOOK } else { strings::PREDICT };
+    let title = if state.looking().is_some() || state.toward.is_some() {
+        html! { <h1 id="predict-title" tabindex="-1">{ words }</h1> }
     } else {
-        html! { <h2 id="predict-title" tabindex="-1">{ strings::PREDICT }</h2> }
+        html! { <h2 id="predict-title" tabindex="-1">{ words }</h2> }
     };
     html! {
         <section class="card" id="predict" aria-labelledby="predict-title">
@@ -71,10 +72,18 @@ fn look(props: &Props, question: usize) -> Html {
         });
         html! { <button type="button" class="plain" {onclick}>{ strings::what_was_seen(seen) }</button> }
     });
+    let skip = {
+        let to = props.to.clone();
+        Callback::from(move |_: MouseEvent| {
+            to.dispatch(Action::Next(true));
+            platform::focus_soon("predict-title");
+        })
+    };
     html! {
         <div role="group" aria-label={strings::LOOK} class="look">
             if props.state.looking().is_none() { <p class="question">{ strings::LOOK }</p> }
             { for buttons }
+            <button type="button" class="link" onclick={skip}>{ strings::SKIP_LOOK }</button>
         </div>
     }
 }

@@ -12,9 +12,10 @@ use super::page::Model;
 use super::part::part;
 use super::state::{Action, State};
 use super::strings;
+use crate::lesson::FAULTS;
 use crate::narrate;
 use crate::run::NodeKind;
-use crate::sim::{Micros, ProcId, Ratio};
+use crate::sim::{Halt, Micros, ProcId, Ratio};
 
 /// The longest fault that the field takes.
 const LONGEST: Micros = Micros::from_secs(600);
@@ -40,15 +41,19 @@ pub fn Break(props: &BreakProps) -> Html {
     let peer = use_state_eq(|| ProcId(u16::MAX));
     let task = use_state_eq(|| 0);
     let rate = use_state_eq(|| 0);
+    let side = use_state_eq(Vec::<ProcId>::new);
+    // A lesson offers what it is about; all else is one press away.
+    let more = use_state_eq(|| false);
     let nodes = state.nodes();
     let me = *node;
+    let offers = |fault: &str| *more || state.offers(fault);
 
     let act = |which: Option<Act>,
                word: &'static str,
-               able: bool,
+               why_not: WhyNot,
                fault: Box<dyn Fn(Micros) -> Fault>| {
-        let ready = which.is_some() && which == props.act && able;
-        act_button(props, &length, wrong.setter(), (word, able, ready), fault)
+        let ready = which.is_some() && which == props.act && why_not.is_none();
+        act_button(props, &length, wrong.setter(), (word, why_not, ready), fault)
     };
     let oninput = typed(length.setter());
     let moment = state.moment();
@@ -67,29 +72,54 @@ pub fn Break(props: &BreakProps) -> Html {
                 </label>
             </div>
             <div role="alert">if *wrong { <p class="wrong">{ strings::BAD_LENGTH }</p> }</div>
-            { break_process(state, me, &word, &task, &act) }
-            { break_clock(state, me, &rate, &act) }
-            { break_ways(state, me, &nodes, &peer, &act) }
+            { break_process(state, me, &word, &task, (&offers, &act)) }
+            { break_clock(me, &rate, (&offers, &act)) }
+            { break_ways(state, me, &nodes, (&peer, &side), (&offers, &act)) }
             </form>
+            { offered(state, &more) }
             <p class="quiet">{ strings::past_stays(later.then(|| narrate::moment(state.head.at))) }</p>
         </>
     };
     dialog(strings::break_at(&at), "break-dialog", props.on_close.clone(), body)
 }
 
+/// Which faults the lesson offers, and the way to all others.
+fn offered(state: &State, more: &yew::UseStateHandle<bool>) -> Html {
+    let all = FAULTS.iter().filter(|fault| **fault != "send");
+    if all.clone().all(|fault| state.offers(fault)) {
+        return html! {};
+    }
+    let names = all.filter(|fault| state.offers(fault)).map(|fault| strings::fault(fault));
+    let (setter, next) = (more.setter(), !**more);
+    let onclick = Callback::from(move |_: MouseEvent| setter.set(next));
+    html! {
+        <p class="offered">
+            <span class="quiet">{ strings::offered(&names.collect::<Vec<_>>().join(", ")) }</span>{ " " }
+            <button type="button" class="link" aria-expanded={more.to_string()} {onclick}>
+                { if **more { strings::FEWER_FAULTS } else { strings::MORE_FAULTS } }
+            </button>
+        </p>
+    }
+}
+
+/// Why something cannot be done now; none where it can.
+type WhyNot = Option<String>;
+
 /// A button that does something for the length that was typed. The one that is ready is what Enter
-/// does.
+/// does; one that can do nothing says why.
 fn act_button(
     props: &BreakProps,
     length: &str,
     wrong: yew::UseStateSetter<bool>,
-    (word, able, ready): (&'static str, bool, bool),
+    (word, why_not, ready): (&'static str, WhyNot, bool),
     fault: Box<dyn Fn(Micros) -> Fault>,
 ) -> Html {
     let (to, length, on_close) = (props.to.clone(), length.to_string(), props.on_close.clone());
+    let able = why_not.is_none();
     let onclick = Callback::from(move |event: MouseEvent| {
         event.prevent_default();
         match span(&length) {
+            _ if !able => {}
             Some(span) => {
                 to.dispatch(Action::Break(fault(span)));
                 on_close.emit(());
@@ -101,13 +131,23 @@ fn act_button(
     let class = if ready { "plain ready" } else { "plain" };
     // A crash has no length to type first.
     let autofocus = ready && props.act == Some(Act::Crash);
-    html! { <button type={kind} {class} disabled={!able} {autofocus} {onclick}>{ word }</button> }
+    html! {
+        <span class="act">
+            <button type={kind} {class} aria-disabled={(!able).then_some("true")} {autofocus} {onclick}>
+                { word }
+                <>if let Some(why) = why_not { <span class="why-not">{ why }</span> }</>
+            </button>
+        </span>
+    }
 }
 
-/// A button that breaks something: the key that makes it ready, its words, whether it can, and what
+/// A button that breaks something: the key that makes it ready, its words, why it cannot, and what
 /// it does with the length.
 type Button<'a> =
-    dyn Fn(Option<Act>, &'static str, bool, Box<dyn Fn(Micros) -> Fault>) -> Html + 'a;
+    dyn Fn(Option<Act>, &'static str, WhyNot, Box<dyn Fn(Micros) -> Fault>) -> Html + 'a;
+
+/// Which kinds of fault are shown, and how their buttons are made.
+type Offer<'a> = (&'a dyn Fn(&str) -> bool, &'a Button<'a>);
 
 /// A group of what can be done, under its word.
 fn group(word: &'static str, acts: Vec<Html>) -> Html {
@@ -128,56 +168,65 @@ fn break_process(
     me: ProcId,
     word: &yew::UseStateHandle<String>,
     task: &yew::UseStateHandle<usize>,
-    act: &Button<'_>,
+    (offers, act): Offer<'_>,
 ) -> Html {
-    let down = state.show.world(state.head).is_down(me);
+    let world = state.show.world(state.head);
+    let down = world.is_down(me).then(|| strings::DOWN.to_string());
+    // A stop within one that stops as much would change nothing.
+    let within = |least: &[Halt]| {
+        let halt = world.halt(me).filter(|h| least.contains(&h.0));
+        down.clone().or(halt.map(|h| strings::stopped_until(&narrate::moment(h.1))))
+    };
     let mut stops = Vec::new();
-    if state.offers("pause") {
+    if offers("pause") {
+        let any = [Halt::Pause, Halt::Suspend, Halt::Freeze];
         let pause = Box::new(move |d| Fault::Pause(me, d));
-        stops.push(act(Some(Act::Pause), strings::PAUSE_NOW, !down, pause));
+        stops.push(act(Some(Act::Pause), strings::PAUSE_NOW, within(&any), pause));
     }
-    if state.offers("suspend") {
+    if offers("suspend") {
         let suspend = Box::new(move |d| Fault::Suspend(me, d));
-        stops.push(act(None, strings::SUSPEND, !down, suspend));
+        stops.push(act(None, strings::SUSPEND, within(&[Halt::Suspend, Halt::Freeze]), suspend));
     }
-    if state.offers("freeze") {
-        stops.push(act(None, strings::FREEZE, !down, Box::new(move |d| Fault::Freeze(me, d))));
-    }
-    let mut deaths = Vec::new();
-    if state.offers("crash") && down {
-        let restart = Box::new(move |_| Fault::Restart(me));
-        deaths.push(act(Some(Act::Crash), strings::RESTART, true, restart));
-    }
-    if state.offers("crash") && !down {
-        deaths.push(act(
-            Some(Act::Crash),
-            strings::CRASH,
-            true,
-            Box::new(move |_| Fault::Crash(me)),
-        ));
-        deaths.push(act(None, strings::POWER_OFF, true, Box::new(move |_| Fault::PowerOff(me))));
-        deaths.push(act(None, strings::SHUT_DOWN, true, Box::new(move |_| Fault::ShutDown(me))));
+    if offers("freeze") {
+        let freeze = Box::new(move |d| Fault::Freeze(me, d));
+        stops.push(act(None, strings::FREEZE, within(&[Halt::Freeze]), freeze));
     }
     let there = OCCASIONS.iter().copied().filter(|w| state.next_time(me, w).is_some());
     let there: Vec<&'static str> = there.collect();
     let chosen = there.iter().copied().find(|w| *w == **word).or(there.first().copied());
-    let pauses = state.offers("pause") && !down;
+    let pauses = offers("pause") && down.is_none();
     let waits = chosen.filter(|_| pauses).map(|chosen| {
         let setter = word.setter();
         let on_choice = Callback::from(move |value: String| setter.set(value));
         let options: Vec<_> = there.iter().map(|w| (w.to_string(), w.to_string())).collect();
         let before = Box::new(move |d| Fault::PauseBefore(me, chosen, d));
-        let button = act(None, strings::PAUSE_BEFORE, true, before);
+        let button = act(None, strings::PAUSE_BEFORE, None, before);
         row(strings::ITS_NEXT, options, chosen.to_string(), on_choice, button)
     });
     html! {
         <>
             { group(strings::STOP_IT, stops) }
-            { for waits }
-            { for one_task(state, me, task, act).filter(|_| pauses) }
-            { group(strings::LET_IT_DIE, deaths) }
+            <>{ for waits }</>
+            <>{ for one_task(state, me, task, act).filter(|_| pauses) }</>
+            { group(strings::LET_IT_DIE, deaths(me, down.is_some(), (offers, act))) }
         </>
     }
+}
+
+/// The ways to die, or the way back.
+fn deaths(me: ProcId, down: bool, (offers, act): Offer<'_>) -> Vec<Html> {
+    if !offers("crash") {
+        return Vec::new();
+    }
+    if down {
+        let restart = Box::new(move |_| Fault::Restart(me));
+        return vec![act(Some(Act::Crash), strings::RESTART, None, restart)];
+    }
+    vec![
+        act(Some(Act::Crash), strings::CRASH, None, Box::new(move |_| Fault::Crash(me))),
+        act(None, strings::POWER_OFF, None, Box::new(move |_| Fault::PowerOff(me))),
+        act(None, strings::SHUT_DOWN, None, Box::new(move |_| Fault::ShutDown(me))),
+    ]
 }
 
 /// A choice, and beside it what is done with it.
@@ -207,32 +256,31 @@ fn one_task(
     let on_choice = Callback::from(move |value: String| setter.set(value.parse().unwrap_or(0)));
     let options = tasks.iter().enumerate().map(|(i, name)| (i.to_string(), name.clone())).collect();
     let pause = Box::new(move |d| Fault::PauseTask(me, chosen, d));
-    let button = act(None, strings::PAUSE_TASK, true, pause);
+    let button = act(None, strings::PAUSE_TASK, None, pause);
     Some(row(strings::ONE_TASK, options, chosen.to_string(), on_choice, button))
 }
 
 /// Setting clocks, and letting them run at another speed.
 fn break_clock(
-    state: &State,
     me: ProcId,
     rate: &yew::UseStateHandle<usize>,
-    act: &Button<'_>,
+    (offers, act): Offer<'_>,
 ) -> Html {
-    if !state.offers("clock") {
+    if !offers("clock") {
         return html! {};
     }
     let forward = Box::new(move |d| Fault::Clock(me, true, d));
     let back = Box::new(move |d| Fault::Clock(me, false, d));
     let steps = vec![
-        act(Some(Act::Clock), strings::CLOCK_FORWARD, true, forward),
-        act(None, strings::CLOCK_BACK, true, back),
+        act(Some(Act::Clock), strings::CLOCK_FORWARD, None, forward),
+        act(None, strings::CLOCK_BACK, None, back),
     ];
     let setter = rate.setter();
     let on_choice = Callback::from(move |value: String| setter.set(value.parse().unwrap_or(0)));
     let name = |r: &Ratio| if r.den == 1 { format!("×{}", r.num) } else { format!("×{r}") };
     let options = RATES.iter().enumerate().map(|(i, r)| (i.to_string(), name(r))).collect();
     let chosen = RATES.get(**rate).copied().unwrap_or(Ratio::ONE);
-    let button = act(None, strings::SET_RATE, true, Box::new(move |_| Fault::Rate(me, chosen)));
+    let button = act(None, strings::SET_RATE, None, Box::new(move |_| Fault::Rate(me, chosen)));
     html! {
         <>
             { group(strings::ITS_CLOCKS, steps) }
@@ -256,56 +304,106 @@ fn break_ways(
     state: &State,
     me: ProcId,
     nodes: &[(ProcId, String, NodeKind)],
-    peer: &yew::UseStateHandle<ProcId>,
-    act: &Button<'_>,
+    (peer, side): (&yew::UseStateHandle<ProcId>, &yew::UseStateHandle<Vec<ProcId>>),
+    (offers, act): Offer<'_>,
 ) -> Html {
-    let (cut, lose, hold) = (state.offers("cut"), state.offers("drop"), state.offers("delay"));
-    let twice = state.offers("duplicate");
+    let (cut, lose, hold) = (offers("cut"), offers("drop"), offers("delay"));
+    let twice = offers("duplicate");
     let mut peers: Vec<_> = nodes.iter().filter(|n| n.0 != me).cloned().collect();
     let Some(other) = other(&peers, **peer).filter(|_| cut || lose || hold || twice) else {
         return html! {};
     };
     let world = state.show.world(state.head);
-    let everybody = cut && **peer == EVERYBODY;
-    let severed = if everybody {
-        peers.iter().all(|p| world.is_cut(me, p.0))
-    } else {
-        world.is_cut(me, other)
-    };
+    let grouped = cut && **peer == EVERYBODY;
+    let severed = !grouped && world.is_cut(me, other);
+    let others = peers.clone();
     if cut && peers.len() > 1 {
-        peers.push((EVERYBODY, strings::EVERYBODY.into(), NodeKind::Client));
+        peers.push((EVERYBODY, strings::TWO_SIDES.into(), NodeKind::Client));
     }
-    let (shown, to) = if everybody { (EVERYBODY, None) } else { (other, Some(other)) };
-    let one = !everybody;
-    let next = one && state.next_message(me, other).is_some();
+    let shown = if grouped { EVERYBODY } else { other };
+    let none = state.next_message(me, other).is_none();
+    let next = || none.then(|| strings::NO_MESSAGE.to_string());
+    let acts = if grouped {
+        html! { { sides(state, me, &others, side, act) } }
+    } else {
+        html! {
+            <div class="acts">
+                if cut && severed {
+                    { act(Some(Act::Cut), strings::HEAL, None, Box::new(move |_| Fault::Heal(me, Some(other)))) }
+                }
+                if cut && !severed {
+                    { act(Some(Act::Cut), strings::CUT, None, Box::new(move |d| Fault::Cut(me, Some(other), d))) }
+                    { act(None, strings::CUT_ONE_WAY, None, Box::new(move |d| Fault::CutOneWay(me, other, d))) }
+                }
+                if hold {
+                    { act(None, strings::DELAY, next(), Box::new(move |d| Fault::Delay(me, other, d))) }
+                }
+                if lose {
+                    { act(None, strings::LOSE, next(), Box::new(move |_| Fault::Lose(me, other))) }
+                }
+                if twice {
+                    { act(None, strings::DUPLICATE, next(), Box::new(move |d| Fault::Duplicate(me, other, d))) }
+                }
+            </div>
+        }
+    };
     html! {
         <>
             { choose(strings::WAY_TO, false, &peers, shown, peer.setter()) }
-            <div class="acts">
-                if cut && severed {
-                    { act(Some(Act::Cut), strings::HEAL, true, Box::new(move |_| Fault::Heal(me, to))) }
-                }
-                if cut && !severed {
-                    { act(Some(Act::Cut), strings::CUT, true, Box::new(move |d| Fault::Cut(me, to, d))) }
-                }
-                if cut && one && !severed {
-                    { act(None, strings::CUT_ONE_WAY, true, Box::new(move |d| Fault::CutOneWay(me, other, d))) }
-                }
-                if hold && one {
-                    { act(None, strings::DELAY, next, Box::new(move |d| Fault::Delay(me, other, d))) }
-                }
-                if lose && one {
-                    { act(None, strings::LOSE, next, Box::new(move |_| Fault::Lose(me, other))) }
-                }
-                if twice && one {
-                    { act(None, strings::DUPLICATE, next, Box::new(move |d| Fault::Duplicate(me, other, d))) }
-                }
-            </div>
+            { acts }
         </>
     }
 }
 
-/// Stands for all the others in the list of those that a way leads to.
+/// A cut between two sides: this node with whoever is chosen, and all the others.
+fn sides(
+    state: &State,
+    me: ProcId,
+    others: &[(ProcId, String, NodeKind)],
+    side: &yew::UseStateHandle<Vec<ProcId>>,
+    act: &Button<'_>,
+) -> Html {
+    let with = |node: &ProcId| side.contains(node);
+    let boxes = others.iter().map(|(node, label, _)| {
+        let (setter, node, now) = (side.setter(), *node, side.to_vec());
+        let onchange = Callback::from(move |_: yew::Event| {
+            let mut next = now.clone();
+            match next.iter().position(|n| *n == node) {
+                Some(place) => drop(next.remove(place)),
+                None => next.push(node),
+            }
+            setter.set(next);
+        });
+        html! {
+            <label key={node.0} class="choice">
+                <input type="checkbox" checked={with(&node)} {onchange} /><span>{ label }</span>
+            </label>
+        }
+    });
+    let near: Vec<ProcId> =
+        others.iter().map(|o| o.0).filter(with).chain([me]).collect();
+    let far: Vec<ProcId> = others.iter().map(|o| o.0).filter(|n| !with(n)).collect();
+    let nobody = far.is_empty().then(|| strings::NOBODY_LEFT.to_string());
+    let world = state.show.world(state.head);
+    let severed = nobody.is_none() && near.iter().all(|a| far.iter().all(|b| world.is_cut(*a, *b)));
+    let label = &state.show.run.names().node(me).label;
+    let (word, fault): (_, Box<dyn Fn(Micros) -> Fault>) = if severed {
+        (strings::HEAL, Box::new(move |_| Fault::HealSides(near.clone(), far.clone())))
+    } else {
+        (strings::CUT, Box::new(move |d| Fault::CutSides(near.clone(), far.clone(), d)))
+    };
+    html! {
+        <>
+            <fieldset class="sides">
+                <legend>{ strings::together_with(label) }</legend>
+                <div>{ for boxes }</div>
+            </fieldset>
+            <div class="acts">{ act(Some(Act::Cut), word, nobody, fault) }</div>
+        </>
+    }
+}
+
+/// Stands for two sides in the list of those that a way leads to.
 const EVERYBODY: ProcId = ProcId(u16::MAX - 1);
 
 /// What is typed is kept, because a field is drawn anew when another one changes.

@@ -176,6 +176,11 @@ impl State {
     /// Goes on or back in the story. On the way, a question that was answered is decided by its run, and
     /// one that was not is asked.
     pub(super) fn turn_story(&mut self, forward: bool) {
+        if forward && let Some(question) = self.looking() {
+            // Whoever would rather read on than say what was seen is told.
+            self.skip_look(question);
+            return;
+        }
         let decides = self.question().filter(|q| {
             forward && self.said.get(*q).is_some_and(Option::is_some) && !self.answered(*q)
         });
@@ -191,7 +196,6 @@ impl State {
         if let Some(shown) = shown.filter(|s| here.is_none_or(|h| h > *s)) {
             self.jump_and_say(self.show.head(Some(shown)));
             self.toward = toward;
-            self.stopped = self.looking().map(|_| strings::STOPPED_TO_LOOK);
             return;
         }
         let before = self.head.event;
@@ -212,6 +216,11 @@ impl State {
             None if forward => self.show.last(),
             None => None,
         };
+        // A question stands where its own part of the story comes; what was passed there is not asked
+        // again where a later part returns to the same run.
+        let told = |other: &usize| beat.is_some_and(|b| *other < b);
+        let told = self.show.story.iter().filter(|b| told(b)).filter_map(|b| event_of(self, *b));
+        let since = since.max(told.max());
         let asked = self.show.questions.iter().enumerate().find_map(|(i, place)| {
             let (asked, _) = (*place)?;
             let open = self.said.get(i).is_some_and(Option::is_none);

@@ -31,6 +31,10 @@ pub enum Fault {
     ShutDown(ProcId),
     /// A dead process starts again.
     Restart(ProcId),
+    /// All ways between two sides are cut for that long.
+    CutSides(Vec<ProcId>, Vec<ProcId>, Micros),
+    /// All ways between two sides are whole again.
+    HealSides(Vec<ProcId>, Vec<ProcId>),
     /// The way between two is cut for that long; without a second one, the way to everybody.
     Cut(ProcId, Option<ProcId>, Micros),
     /// Only the way from the first to the second is.
@@ -118,6 +122,10 @@ impl State {
                 Ways::Groups(vec![id(a)], others.filter(|n| *n != id(a)).collect())
             }
         };
+        let sides = |a: &[ProcId], b: &[ProcId]| {
+            let ids = |side: &[ProcId]| side.iter().map(|n| id(*n)).collect();
+            Ways::Groups(ids(a), ids(b))
+        };
         let number = |from, to| self.next_message(from, to).unwrap_or(1);
         let action = match fault {
             Fault::Pause(node, span) => {
@@ -165,6 +173,8 @@ impl State {
                 Deed::Cut(Ways::OneWay(id(*a), id(*b)), now, Some(*span))
             }
             Fault::Heal(a, b) => Deed::Heal(ways(*a, *b), now),
+            Fault::CutSides(a, b, span) => Deed::Cut(sides(a, b), now, Some(*span)),
+            Fault::HealSides(a, b) => Deed::Heal(sides(a, b), now),
         };
         (Edit { action }, Some(now))
     }
@@ -173,6 +183,7 @@ impl State {
         let label = |node: &ProcId| self.show.run.names().node(*node).label.clone();
         let other = |node: &Option<ProcId>| node.as_ref().map_or(strings::EVERYBODY.into(), label);
         let span = |span: &Micros| narrate::span(*span);
+        let all = |side: &[ProcId]| side.iter().map(label).collect::<Vec<_>>().join(" and ");
         match fault {
             Fault::Pause(node, d) => strings::paused(&label(node), &span(d)),
             Fault::PauseBefore(node, word, d) => strings::will_pause(&label(node), word, &span(d)),
@@ -191,6 +202,8 @@ impl State {
             Fault::Cut(a, b, d) => strings::cut(&label(a), &other(b), &span(d)),
             Fault::CutOneWay(a, b, d) => strings::cut_one_way(&label(a), &label(b), &span(d)),
             Fault::Heal(a, b) => strings::healed(&label(a), &other(b)),
+            Fault::CutSides(a, b, d) => strings::cut(&all(a), &all(b), &span(d)),
+            Fault::HealSides(a, b) => strings::healed(&all(a), &all(b)),
             Fault::Lose(a, b) => strings::lost(&label(a), &label(b)),
             Fault::Delay(a, b, d) => strings::delayed(&label(a), &label(b), &span(d)),
         }

@@ -54,15 +54,6 @@ pub fn edits(props: &Props) -> Html {
             </div>
             if state.edits.is_empty() { <p class="quiet">{ strings::NO_EDITS }</p> }
             <ul>{ for items }</ul>
-        </section>
-    }
-}
-
-/// Another run of the lesson to start from, and an edit in one's own words.
-pub fn another(props: &Props) -> Html {
-    html! {
-        <section class="edits" aria-label={strings::ADD_EDIT}>
-            { runs(props) }
             { part::<Write>("write", props.clone()) }
         </section>
     }
@@ -392,7 +383,7 @@ fn capture(event: &PointerEvent) -> bool {
 }
 
 /// The lesson's own runs, to start from.
-fn runs(props: &Props) -> Html {
+pub fn runs(props: &Props) -> Html {
     let state = &props.state;
     // In a task the run is the learner's to make.
     if state.lesson.variants.len() < 2 || state.level.is_some() {

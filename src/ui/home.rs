@@ -131,7 +131,7 @@ pub fn Header(props: &HeaderProps) -> Html {
             <header class="top">
                 <button type="button" class="skip" onclick={skip}>{ strings::SKIP }</button>
                 <a class="brand" href="#/">{ logo() }<span>{ strings::NAME }</span></a>
-                <nav aria-label="Lockscope"><a href="#/">{ strings::LESSONS }</a></nav>
+                <nav aria-label="Lockscope"><a href="#/">{ strings::LESSONS }</a><a href="#/cases">{ strings::IT_HAPPENED }</a></nav>
                 <span class="gap"></span>
                 { props.more.clone() }
                 <button type="button" class="quietly" aria-haspopup="dialog" onclick={open(Opened::Settings)}>

@@ -3,6 +3,7 @@
 use super::show::simulated;
 use super::state::{State, own_edits};
 use super::strings;
+use super::voice::Wish;
 use crate::judge::Finding;
 use crate::lesson::{Claim, Lesson, Level, Line, Task};
 use crate::run::{Action as Deed, Edit, NodeKind, Run};
@@ -239,7 +240,27 @@ impl State {
         let said = self.said.get(question).is_some_and(Option::is_some);
         let looked = self.looked.get(question).is_some_and(Option::is_some);
         let asks = self.lesson.predictions.get(question).is_some_and(|p| p.look);
-        asks && said && !looked && self.answered(question)
+        asks && said && !looked && !self.skipped.contains(&question) && self.answered(question)
+    }
+
+    /// The look at the resource is left out; what the run says is told.
+    pub(super) fn skip_look(&mut self, question: usize) {
+        self.skipped.push(question);
+        self.stopped = None;
+        let told = self.beat().and_then(|i| self.lesson.beats.get(i)).map(|b| b.title.clone());
+        self.done(told.unwrap_or_default());
+    }
+
+    /// Whoever comes to the answer of a prediction is asked what there is to see, however they came.
+    pub(super) fn ask_to_look(&mut self, before: &State) {
+        if self.looking().is_none() || before.looking().is_some() {
+            return;
+        }
+        self.stopped = Some(strings::STOPPED_TO_LOOK);
+        if let Wish::Step { words, decision } = &mut self.spoken.1 {
+            *words = format!("{words} {}", strings::LOOK);
+            *decision = true;
+        }
     }
 
     pub(super) fn look(&mut self, question: usize, seen: Seen) {

@@ -81,6 +81,7 @@ impl State {
             look: Look { view: place.view, ..Look::default() },
             present: place.present,
             notice: None,
+            skipped: Vec::new(),
             looked: vec![None; lesson.predictions.len()],
             solved: vec![false; lesson.tasks.len()],
             toward: None,

@@ -28,7 +28,7 @@ use super::present;
 use super::proof::{Prover, use_prover};
 use super::route::Route;
 use super::sight;
-use super::stage::{Stage, caption};
+use super::stage::{Stage, lead};
 use super::state::{Action, State};
 use super::store::use_store;
 use super::strings;
@@ -227,6 +227,8 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
             platform::fit("fits");
         }
     });
+    // Of a long program, the line that it is at is in sight.
+    use_effect_with((state.program, state.head.event), move |_| platform::center_line());
     // A question that playing stopped for must be seen.
     let asked = state.stopped.is_some_and(|why| why != strings::STOPPED_TO_TELL);
     use_effect_with((asked, state.jumps), |(asked, _)| {
@@ -297,8 +299,7 @@ fn body(
     if controls.narrow {
         return html! {
             <main class="work narrow" id="lesson" tabindex="-1">
-                { caption(state) }
-                <div class="tools">{ transport::tools(controls) }</div>
+                { lead(state) }
                 { stage }
                 { transport::transport(controls) }
                 { transport::verdict(state) }
@@ -358,10 +359,13 @@ fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>, prover: &Same<Pro
         2 => panels::program(props),
         _ => part::<Log>("log", panels::Props { state, to }),
     };
+    let title = &props.state.lesson.title;
     html! {
         <div class="tabs">
             <div role="tablist" class="tablist" {onkeydown}>{ for tabs }</div>
             <div role="tabpanel" id="tab-panel" tabindex="0" aria-labelledby={format!("tab-{now}")} class="tabpanel">
+                // The story has a heading of its own.
+                <>if now > 0 { <h1 class="aloud">{ title }</h1> }</>
                 { panel }
             </div>
         </div>
@@ -410,15 +414,13 @@ impl Hands {
             apple: platform::apple(),
         };
         let Some(deed) = deed(press, state, platform::settings().letters) else { return };
-        // Keys belong to the lesson only while it has the focus, and never to a control in it.
+        // Keys work wherever the focus is, and never take from a control what it does with them.
         let everywhere = match deed {
             Deed::Turn(_) | Deed::Leave => true,
             Deed::Blank => !platform::is_text_field(target.clone()),
             _ => false,
         };
-        if !everywhere
-            && (!platform::in_lesson(target.clone()) || platform::takes_key(target, &key))
-        {
+        if !everywhere && platform::takes_key(target, &key) {
             return;
         }
         event.prevent_default();

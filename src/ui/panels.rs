@@ -123,16 +123,18 @@ pub fn program(props: &Props) -> Html {
         html! { <button type="button" key={node.0} aria-pressed={pressed} {onclick}>{ name }</button> }
     });
     html! {
-        <section class="panel" aria-labelledby="program-title">
+        <section class="panel code" aria-labelledby="program-title">
             <div class="panel-head">
                 <h2 id="program-title">{ strings::PROGRAM }</h2>
                 if !foggy {
                     <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
                 }
             </div>
-            if kind != NodeKind::Client { <p class="doing"><strong>{ &label }</strong></p> }
-            <p class="doing">{ doing.map_or(otherwise, |d| &d.1) }</p>
             <div class="acts small">
+                <p class="doing">
+                    if kind != NodeKind::Client { <strong>{ &label }</strong>{ ": " } }
+                    { doing.map_or(otherwise, |d| &d.1) }
+                </p>
                 if stuck {
                     <button type="button" class="plain" onclick={sees(&props.to, See::WhyNode(client))}>{ strings::WHY_NOT }</button>
                 }

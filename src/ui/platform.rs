@@ -446,10 +446,32 @@ pub fn select_soon(id: String) {
 pub fn reveal(id: &'static str) {
     let later = move || {
         if let Some(element) = document().and_then(|d| d.get_element_by_id(id)) {
+            unfold(&element);
             element.scroll_into_view();
         }
     };
     Timeout::new(0, later).forget();
+}
+
+/// Opens whatever an element is folded away in.
+fn unfold(element: &Element) {
+    let mut around = element.closest("details").ok().flatten();
+    while let Some(details) = around {
+        let _ = details.set_attribute("open", "");
+        around = details.parent_element().and_then(|p| p.closest("details").ok().flatten());
+    }
+}
+
+/// Brings the line that a program is at into the middle of its own box, where that scrolls.
+pub fn center_line() {
+    let found = |selector: &str| {
+        let element = document()?.query_selector(selector).ok()??;
+        element.dyn_into::<HtmlElement>().ok()
+    };
+    if let (Some(lines), Some(line)) = (found(".programs"), found(".programs .current")) {
+        let middle = line.offset_top() + line.offset_height() / 2;
+        lines.set_scroll_top(middle - lines.client_height() / 2);
+    }
 }
 
 /// Brings the sentence of what is selected into view beside the picture.
@@ -466,11 +488,6 @@ pub fn reveal_lit() {
 fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {
     let element = target.and_then(|t| t.dyn_into::<Element>().ok());
     element.is_some_and(|e| e.closest(selector).ok().flatten().is_some())
-}
-
-/// Whether an event comes from the page of a lesson, and not from nowhere.
-pub fn in_lesson(target: Option<web_sys::EventTarget>) -> bool {
-    inside(target, ".lesson")
 }
 
 /// Whether an event comes from a dialog.

@@ -141,22 +141,35 @@ fn Prove(props: &Props) -> Html {
             move |_: MouseEvent| if going { prover.stop() } else { prover.0.start(&state) },
         )
     };
+    // What was stopped on its way can go on from there; the button goes, and the focus stays beside it.
+    let stopped = proof.is_some_and(|p| !going && !p.is_done());
+    let on = stopped.then(|| {
+        let prover = prover.clone();
+        Callback::from(move |_: MouseEvent| {
+            prover.0.go_on();
+            prover.draw();
+            platform::focus("prove");
+        })
+    });
     let word = match proof {
         None => strings::PROVE,
         Some(_) if going => strings::PROVE_STOP,
         Some(_) => strings::PROVE_AGAIN,
     };
     html! {
-        <section class="prove" aria-labelledby="prove-title">
-            <h2 id="prove-title">{ strings::PROVE }</h2>
+        <details class="prove" id="pauses">
+            <summary><h2>{ strings::PROVE_TITLE }</h2></summary>
             <p class="quiet">{ strings::PROVE_ABOUT }</p>
-            <button type="button" class="plain" id="prove" onclick={press}>{ word }</button>
+            <p class="pair">
+                <button type="button" class="plain" id="prove" onclick={press}>{ word }</button>
+                <>if let Some(on) = on { <button type="button" class="plain" onclick={on}>{ strings::PROVE_ON }</button> }</>
+            </p>
             // In a fragment each, so that the button before them stays the same one and keeps the focus.
             <>{ for proof.map(|proof| progress(proof, going)) }</>
             <p role="status" class="aloud">{ proof.map(|proof| told(proof, going)) }</p>
             <>{ for proof.filter(|p| p.tried > 0).map(|proof| table(props, proof)) }</>
             <>{ for proof.filter(|_| !going).map(bounds) }</>
-        </section>
+        </details>
     }
 }
 
@@ -229,6 +242,7 @@ fn table(props: &Props, proof: &Proof) -> Html {
     let all = |row: &Row| row.check == "token" && row.harmful > 0;
     html! {
         <>
+            <>if proof.rows.iter().any(all) { <p class="surprise">{ strings::TOKEN_IS_NOT_ALL }</p> }</>
             <table>
                 <caption class="aloud">{ strings::PROVE_CAPTION }</caption>
                 <thead><tr>
@@ -237,7 +251,6 @@ fn table(props: &Props, proof: &Proof) -> Html {
                 </tr></thead>
                 <tbody>{ for rows }</tbody>
             </table>
-            if proof.rows.iter().any(all) { <p class="surprise">{ strings::TOKEN_IS_NOT_ALL }</p> }
         </>
     }
 }
@@ -252,10 +265,14 @@ fn way(props: &Props, proof: &Proof, (index, row): (usize, &Row), kind: usize) -
     let onclick = Callback::from(move |_: MouseEvent| {
         let at = first_harm(&state, &edits);
         to.dispatch(Action::Open(edits.clone(), at));
+        to.dispatch(Action::Notice(strings::HARM_OPENED));
+        // Where the picture is out of sight, it comes into sight.
+        platform::focus("stage");
+        platform::reveal("lesson");
     });
     Some(html! {
         <li key={kind}>
-            <button type="button" class="link" aria-label={label.clone()} title={label} {onclick}>{ word }{ " " }{ count }</button>
+            <button type="button" class="link" aria-label={label.clone()} title={label} {onclick}>{ word }</button>{ ": " }{ count }
         </li>
     })
 }

@@ -70,26 +70,10 @@ pub fn on_diagram(state: &Same<State>, to: &To, scale: i32) -> Callback<MouseEve
     })
 }
 
-/// Which picture is on the stage.
-pub fn views(state: &State, to: &To) -> Html {
-    if state.look.eyes.is_some() {
-        return html! {
-            <button type="button" class="plain view" onclick={sees(to, See::Eyes(None))}>{ strings::LIFT_FOG }</button>
-        };
-    }
-    let plane = state.look.view == View::Topology;
-    let other = if plane { View::Diagram } else { View::Topology };
-    html! {
-        <button type="button" class="plain view" aria-pressed={plane.to_string()} onclick={sees(to, See::View(other))}>
-            { strings::TOPOLOGY }
-        </button>
-    }
-}
-
 const PLANE: &str = "M4 5h4v4H4zM12 3h4v4h-4zM12 13h4v4h-4zM8 7l4-2M8 8l4 7";
 const EYE: &str = "M2 10q8-8 16 0q-8 8-16 0M10 7.5a2.5 2.5 0 1 0 0 5a2.5 2.5 0 1 0 0-5M4 17 16 3";
 
-/// The same in the corner of the stage, where there is no room for it among the tools.
+/// In the corner of the stage, above the axis: the way to the other picture, or out of the fog.
 pub fn corner(state: &State, to: &To) -> Html {
     let plane = state.look.view == View::Topology;
     let (name, path, see) = match (state.look.eyes.is_some(), plane) {

@@ -24,6 +24,7 @@ use super::state::{Action, State};
 use super::strings;
 use super::transport::PLAY;
 use crate::diagram::{Area, Element, Mark, Picture, Primitive, Shape, defs, header, paths};
+use crate::lesson::{Block, Inline};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
 
@@ -307,4 +308,41 @@ pub fn caption(state: &State) -> Html {
         None => strings::AT_START.to_string(),
     };
     html! { <p class="caption">{ words }</p> }
+}
+
+/// What stands above the picture where there is little room: the title of this part of the story and
+/// its first words; between two parts, what happened last.
+pub fn lead(state: &State) -> Html {
+    let beat = state.beat().and_then(|i| Some((i, state.lesson.beats.get(i)?)));
+    let told = state.tells_story();
+    let title = beat.filter(|_| told).map_or(&state.lesson.title, |b| &b.1.title);
+    let here = |i: usize| match state.show.beats.get(i) {
+        Some(Ok(event)) => state.head.event == Some(*event) || state.turned == Some(i),
+        _ => state.turned == Some(i),
+    };
+    let words = match (beat, state.head.event) {
+        _ if state.looking().is_some() => strings::LOOK.into(),
+        (None, None) => state.lesson.hook.clone(),
+        (Some((i, beat)), _) if told && here(i) => first_words(&beat.blocks),
+        (_, Some(event)) => state.event_told(event).unwrap_or_default(),
+        (_, None) => strings::AT_START.to_string(),
+    };
+    html! { <div class="lead-in"><p><strong>{ title }</strong></p><p class="caption">{ words }</p></div> }
+}
+
+/// The first paragraph as text.
+fn first_words(blocks: &[Block]) -> String {
+    fn text(line: &[Inline]) -> String {
+        let piece = |inline: &Inline| match inline {
+            Inline::Text(text) | Inline::Code(text) => text.clone(),
+            Inline::Emphasis(inner) | Inline::Strong(inner) | Inline::Link(_, inner) => text(inner),
+            Inline::Evidence(_) => String::new(),
+        };
+        line.iter().map(piece).collect()
+    }
+    let first = blocks.iter().find_map(|b| match b {
+        Block::Paragraph(line) => Some(text(line)),
+        _ => None,
+    });
+    first.unwrap_or_default()
 }

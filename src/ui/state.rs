@@ -71,6 +71,8 @@ pub struct State {
     pub said: Vec<Option<Said>>,
     /// What the learner saw at the resource, for each prediction that asks.
     pub looked: Vec<Option<Seen>>,
+    /// The predictions of which the learner would not say what was seen.
+    pub skipped: Vec<usize>,
     /// How far the cards are sorted.
     pub cards: Cards,
     /// Whose program is shown.
@@ -242,6 +244,7 @@ impl State {
             next.look_anew();
         }
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
+        next.ask_to_look(self);
         next.notice_the_goal();
         next.keep_up(self, sort);
         next

@@ -22,6 +22,17 @@ impl State {
         (Some(event) <= self.head.event).then_some(variant)
     }
 
+    /// Whether it is the story that the learner reads: no task, no cards, no question whose answer is
+    /// on screen, no run that nobody has told, and not the eyes of one node.
+    pub fn tells_story(&self) -> bool {
+        self.level.is_none()
+            && self.cards.sorting.is_none()
+            && self.looking().is_none()
+            && self.toward.is_none()
+            && self.strayed().is_none()
+            && self.look.eyes.is_none()
+    }
+
     /// Whether nothing is left to happen.
     pub fn at_end(&self) -> bool {
         self.head.event.is_some() && self.head.event == self.show.last()
@@ -40,14 +51,25 @@ impl State {
         .filter(|i| *i < self.lesson.beats.len())
     }
 
-    /// The question at the head: asked, and either answered by the learner or not yet by the run.
+    /// The question at the head: asked, and either answered by the learner, or neither by the run nor
+    /// by what the story has told since.
     pub fn question(&self) -> Option<usize> {
         // Whoever sorts cards is not asked by the story.
         let event = self.head.event.filter(|_| self.cards.sorting.is_none())?;
         let asked = |q: &Option<(u32, u32)>| q.is_some_and(|q| q.0 <= event);
         let last = self.show.questions.iter().rposition(asked)?;
         let said = self.said.get(last).is_some_and(Option::is_some);
-        (said || !self.answered(last)).then_some(last)
+        (said || !self.answered(last) && !self.told_since(last)).then_some(last)
+    }
+
+    /// Whether the story went on after a question was asked.
+    fn told_since(&self, question: usize) -> bool {
+        let asked = self.show.questions.get(question).copied().flatten().map(|q| q.0);
+        let told = |beat: &usize| match self.show.beats.get(*beat) {
+            Some(Ok(event)) => Some(*event) > asked && Some(*event) <= self.head.event,
+            _ => false,
+        };
+        self.show.story.iter().any(told)
     }
 
     /// Whether the run on screen has shown the answer of a question.

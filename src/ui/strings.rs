@@ -1,6 +1,10 @@
 //! The words of the page itself. Words about a run come from `narrate`, words of a lesson from its file.
 #![allow(missing_docs, reason = "the words say what they are")]
 
+mod work;
+
+pub use work::*;
+
 use super::learn::{Seen, Standing};
 use crate::lesson::{Class, Level};
 use crate::narrate;
@@ -12,6 +16,7 @@ use crate::systems::Basis;
 pub const NAME: &str = "Lockscope";
 pub const SKIP: &str = "Skip to the lesson";
 pub const LESSONS: &str = "Lessons";
+pub const IT_HAPPENED: &str = "It happened";
 pub const LOADING: &str = "Loading…";
 pub const TRY_AGAIN: &str = "Try again";
 pub const ALL_LESSONS: &str = "All lessons";
@@ -60,6 +65,7 @@ pub const SURE: &str = "How sure are you?";
 pub const COMMIT: &str = "Commit";
 pub const WHY: &str = "Why? One line, for yourself.";
 pub const LOOK: &str = "What happened at the resource?";
+pub const SKIP_LOOK: &str = "Tell me";
 pub const DECIDES: &str = "The step that decides it:";
 pub const COMMITTED: &str = "Noted. The run decides.";
 pub const RUN_DECIDES: &str = "Go on: the run decides.";
@@ -84,6 +90,7 @@ pub const EDIT_EXAMPLE: &str = "For example: at 3s pause client-a for 12s";
 pub const EMPTY_EDIT: &str =
     "character 1: found nothing, expected an edit such as `at 3s pause client-a for 12s`";
 pub const RUN: &str = "Run";
+pub const RUNS: &str = "Other runs, and your branches";
 pub const YOUR_OWN: &str = "Your own";
 pub const UNDO: &str = "Undo";
 pub const REDO: &str = "Redo";
@@ -93,7 +100,12 @@ pub const ADDED: &str = "Edit added. Undo brings the run before back.";
 pub const AT_START: &str = "At the start. Nothing has happened yet.";
 
 pub const BREAK: &str = "Break it";
-pub const LENGTH: &str = "Length in seconds";
+pub const LENGTH: &str = "Seconds: how long, a clock how far";
+pub const MORE_FAULTS: &str = "More faults";
+pub const FEWER_FAULTS: &str = "Fewer faults";
+pub const TWO_SIDES: &str = "two sides…";
+pub const NOBODY_LEFT: &str = "Nobody is left on the other side.";
+pub const NO_MESSAGE: &str = "No message goes that way any more.";
 pub const BAD_LENGTH: &str =
     "A length is a number of seconds from 0.001 to 600, such as 12 or 0.5.";
 pub const WHICH: &str = "Which one";
@@ -145,6 +157,7 @@ pub const PAUSE: &str = "Pause playing";
 pub const FORWARD: &str = "Step forward";
 pub const STEP_SIZE: &str = "Step size";
 pub const SPEED: &str = "Speed";
+pub const MORE_TOOLS: &str = "Step size and speed";
 pub const STOP_AT_BEATS: &str = "Stop at beats";
 pub const STOPPED_TO_TELL: &str = "Stopped for the story.";
 pub const STOPPED_TO_LOOK: &str = "Stopped. What happened at the resource?";
@@ -502,8 +515,10 @@ pub fn at_character(character: usize, message: &str) -> String {
     format!("character {character}: {message}")
 }
 
-pub fn minutes(count: u32) -> String {
-    format!("{count} min")
+pub fn kicker(number: Option<u32>, title: Option<&String>, minutes: u32) -> String {
+    let first = number.map_or(IT_HAPPENED.to_string(), |n| format!("Lesson {n}"));
+    let title = title.map_or(String::new(), |t| format!(" · {t}"));
+    format!("{first}{title} · {minutes} min")
 }
 
 pub fn not_loaded(what: &str, why: &str) -> String {
@@ -597,6 +612,35 @@ pub fn cut(a: &str, b: &str, span: &str) -> String {
 
 pub fn healed(a: &str, b: &str) -> String {
     format!("Healed the way between {a} and {b}.")
+}
+
+pub fn stopped_until(moment: &str) -> String {
+    format!("It is stopped already, until {moment}.")
+}
+
+pub fn together_with(label: &str) -> String {
+    format!("On one side with {label}; the others on the other")
+}
+
+/// Which kinds of fault a lesson offers.
+pub fn offered(kinds: &str) -> String {
+    format!("This lesson offers: {kinds}.")
+}
+
+/// A kind of fault, by the word that lesson files have for it.
+pub fn fault(word: &'static str) -> &'static str {
+    match word {
+        "suspend" => "a host that sleeps",
+        "freeze" => "a machine that freezes",
+        "pause" => "a pause",
+        "cut" => "a cut",
+        "crash" => "a death",
+        "clock" => "a clock that is wrong",
+        "delay" => "a message delayed",
+        "drop" => "a message lost",
+        "duplicate" => "a message twice",
+        other => other,
+    }
 }
 
 pub fn break_at(moment: &str) -> String {
@@ -858,172 +902,3 @@ pub fn seen_count(count: usize) -> String {
     format!("{count} seen")
 }
 
-// Branches.
-
-pub const BRANCHES: &str = "Branches";
-pub const BRANCHES_NOTE: &str = "every run that you made";
-pub const ON_SCREEN: &str = "on screen";
-pub const NOT_SEEN: &str = "not seen to its end";
-pub const NAME_IT: &str = "Name";
-pub const RENAME: &str = "Rename";
-pub const DELETE: &str = "Delete";
-pub const COMPARE: &str = "Compare";
-pub const FORGET: &str = "Forget my answers";
-pub const FORGOTTEN: &str = "Your predictions and tasks of this lesson are forgotten.";
-pub const NO_SUCH_RUN: &str = "this lesson has no such run any more";
-
-pub fn branch_name(title: &str, more: &[&str], missing: usize, seed: Option<u64>) -> String {
-    let mut name = title.to_string();
-    let count = more.len();
-    match more {
-        [] => {}
-        [one] => name.push_str(&format!(", with: {one}")),
-        [.., last] => name.push_str(&format!(", with {count} edits, last: {last}")),
-    }
-    if missing > 0 {
-        name.push_str(if more.is_empty() { ", with nothing done to it" } else { ", changed" });
-    }
-    if let Some(seed) = seed {
-        name.push_str(&format!(", seed {seed}"));
-    }
-    name
-}
-
-pub fn all_branches(count: usize) -> String {
-    format!("Show all {count}")
-}
-
-pub fn branch_opened(name: &str) -> String {
-    format!("On screen: {name}.")
-}
-
-pub fn renamed(name: &str) -> String {
-    format!("Called “{name}”.")
-}
-
-pub fn deleted(name: &str) -> String {
-    format!("Deleted: {name}.")
-}
-
-pub fn revived(name: &str) -> String {
-    format!("Back again: {name}.")
-}
-
-pub fn act_on(act: &str, name: &str) -> String {
-    format!("{act}: {name}")
-}
-
-// What the browser keeps.
-
-pub const KEEPS_NOTHING: &str = "This browser keeps nothing here: your branches and answers last until you \
-     close the page. “Save to a file” takes them along.";
-pub const KEEPS_NO_MORE: &str = "There is no more room in this browser’s storage: what you do from now on lasts \
-     until you close the page. “Save to a file” takes it along.";
-pub const SAVE_WORK: &str = "Save to a file";
-pub const LOAD_WORK: &str = "Load a file";
-pub const NOT_SAVED: &str = "The browser did not allow saving.";
-pub const YOUR_WORK: &str = "Your work";
-pub const WORK_STAYS: &str = "Branches, undo, predictions and tasks stay in this browser and go nowhere. A file \
-     holds those of all lessons; loading one adds to what is here.";
-pub const UNREADABLE: &str = "the browser could not read the file as text";
-
-pub fn too_large(most: usize) -> String {
-    format!("the file has more than {most} bytes")
-}
-
-pub const DISCARD: &str = "Discard it and begin anew";
-
-pub fn keeps_foreign(why: &str) -> String {
-    format!(
-        "What is stored in this browser under Lockscope’s name cannot be read ({why}). It is left as it \
-         is, and what you do now lasts until you close the page."
-    )
-}
-
-pub fn not_imported(why: &str) -> String {
-    format!("Nothing was loaded: {why}.")
-}
-
-pub fn imported(came: usize) -> String {
-    match came {
-        0 => "Loaded. Nothing in it was new.".into(),
-        1 => "Loaded, with one new branch.".into(),
-        n => format!("Loaded, with {n} new branches."),
-    }
-}
-
-// Two runs compared.
-
-pub const HERE_AND_THERE: [&str; 2] = ["here", "There"];
-pub const WITH_AND_WITHOUT: [&str; 2] = ["with it", "Without it"];
-pub const COMPARED: &str = "Two runs compared";
-pub const ON: &str = "On";
-pub const OFF: &str = "Off";
-pub const FIGURES_DIFFER: &str = "Figures that differ";
-pub const NO_FIGURE_DIFFERS: &str = "No figure of the verdict differs.";
-pub const FIGURE: &str = "Figure";
-pub const ABOVE_EQUAL: &str =
-    "Both pictures have one scale and begin shortly before the first difference, which is marked.";
-pub const PICTURE: &str = "Picture";
-pub const OPEN_OTHER: &str = "Open this run";
-
-pub fn compare_on_and_off(title: &str) -> String {
-    format!("{COMPARE} on and off: {title}")
-}
-
-pub fn cannot_compare(why: &str) -> String {
-    format!("That run cannot be computed any more: {why}.")
-}
-
-pub const PROVE: &str = "Try every pause";
-pub const PROVE_ABOUT: &str = "Once before every instruction, with every length that changes an order. Which of them do harm?";
-pub const PROVE_STOP: &str = "Stop";
-pub const PROVE_AGAIN: &str = "Try again";
-pub const PROVE_BOUNDS: &str = "What was tried";
-pub const PROVE_CAPTION: &str = "Schedules that do harm, by what the resource checks";
-pub const CHECKED: &str = "Checked";
-pub const DO_HARM: &str = "Do harm; open the first of a kind";
-pub const KINDS_OF_HARM: [&str; 5] =
-    ["corruption", "lost update", "torn section", "invariant broken", "duplicate work"];
-pub const TOKEN_IS_NOT_ALL: &str = "A token is checked, and some still do harm. The check compares the writes of two \
-     holders: it sees no reads, and it does not keep the writes of one section together.";
-
-/// What a check is called in the table.
-pub fn check_word(check: &str) -> String {
-    if check == "none" { "nothing".into() } else { check.into() }
-}
-
-/// `33 of 105`.
-pub fn of(count: usize, all: usize) -> String {
-    format!("{count} of {all}")
-}
-
-/// The button that opens the first run with that kind of harm.
-pub fn open_harm(kind: &str, count: usize, edits: &[String]) -> String {
-    format!("{kind} {count}: open the first, {}", edits.join(", "))
-}
-
-/// Which lengths there are is being found out.
-pub fn counting(done: usize, all: usize) -> String {
-    format!("Looking for the lengths that change an order: {done} of {all} instructions.")
-}
-
-/// The schedules are being tried.
-pub fn trying(done: usize, all: usize) -> String {
-    format!("Trying: {done} of {all} schedules.")
-}
-
-/// The search was stopped before it knew how many schedules there are.
-pub fn stopped_counting(done: usize, all: usize) -> String {
-    format!("Stopped after {done} of {all} instructions. Nothing has been tried yet.")
-}
-
-/// The search was stopped among the schedules.
-pub fn stopped_trying(done: usize, all: usize) -> String {
-    format!("Stopped after {done} of {all} schedules. The figures are about those.")
-}
-
-/// All was tried.
-pub fn all_tried(schedules: usize, runs: u64) -> String {
-    format!("All {schedules} schedules are tried, in {runs} runs.")
-}

@@ -8,7 +8,7 @@ use super::learn::Standing;
 use super::platform;
 use super::state::Action;
 use super::strings;
-use super::words::Props;
+use super::words::{Props, kicker};
 use crate::lesson::Level;
 
 const TICK: &str = "M4 10.5l4 4 8-9";
@@ -80,7 +80,7 @@ pub fn task(props: &Props) -> Html {
     };
     html! {
         <section class="card task" aria-labelledby="task-title">
-            <p class="kicker">{ &state.lesson.title }</p>
+            <p class="kicker">{ kicker(state, true) }</p>
             <h1 id="task-title" tabindex="-1">{ strings::level(state.level) }</h1>
             <p class="goal">{ &task.goal }</p>
             if !task.steps.is_empty() { <ol class="steps">{ for steps }</ol> }

@@ -7,11 +7,10 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, pro
 use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
 use super::page::Model;
 use super::part::part;
-use super::platform::{self, use_width};
+use super::platform::use_width;
 use super::player::Nodes;
-use super::settings::Settings;
 use super::show::Size;
-use super::sight::{eyes_stand, views};
+use super::sight::eyes_stand;
 use super::state::{Action, SPEEDS, State};
 use super::strings;
 use crate::diagram::{miniature, miniature_x};
@@ -23,6 +22,7 @@ const TO_START: &str = "M5 4v12M16 4l-8 6 8 6z";
 const BACK: &str = "M14 4 6 10l8 6z";
 pub const PLAY: &str = "M6 3.5v13l10-6.5z";
 const PAUSE: &str = "M6 4h3v12H6zM11.5 4h3v12h-3z";
+const DOTS: &str = "M4 9.5h.5v.5H4zM9.5 9.5h.5v.5h-.5zM15 9.5h.5v.5H15z";
 const FORWARD: &str = "M6 4l8 6-8 6z";
 /// The height of the miniature.
 const STRIP: i32 = 32;
@@ -67,7 +67,11 @@ pub fn transport(props: &Props) -> Html {
                     { button(play.0, play.1, "square strong", toggle) }
                     { button(strings::FORWARD, FORWARD, "square", Action::Step(size, true)) }
                 </div>
-                if !props.narrow { { tools(props) } }
+                if !props.narrow { { sizes(state, to) }{ speeds(state, to, true) } }
+                <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
+                    { strings::BREAK }
+                </button>
+                if props.narrow { { more(state, to) } }
                 { scrubber }
                 <p class="readout" style={longest_reading(state)}>
                     { reading(props) }
@@ -96,48 +100,27 @@ fn reading(props: &Props) -> Html {
     html! {
         <span key="all">
             <span>{ strings::step_of(state.show.step(state.head), state.show.stops.len()) }</span>
-            <span aria-hidden="true">{ " · " }</span>
-            <span class="clock" ref={props.nodes.clock.clone()}></span>
+            { " " }<span class="clock" ref={props.nodes.clock.clone()}></span>
         </span>
     }
 }
 
-/// Step size, speed, and the way to break something; on a narrow page they stand above the stage.
-pub fn tools(props: &Props) -> Html {
+/// On a narrow page, what is seldom chosen waits behind one button.
+fn more(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     html! {
         <>
-            { sizes(&props.state, &props.to, props.narrow) }
-            { speeds(&props.state, &props.to) }
-            { stops(&props.state, &props.to) }
-            { views(&props.state, &props.to) }
-            <button type="button" class="plain break" aria-haspopup="dialog" onclick={props.on_break.clone()}>
-                { strings::BREAK }
+            <button type="button" class="square" popovertarget="tools" aria-label={strings::MORE_TOOLS} title={strings::MORE_TOOLS}>
+                { icon(DOTS) }
             </button>
+            <div popover="auto" class="tools" id="tools" role="group" aria-label={strings::MORE_TOOLS}>
+                { sizes(state, to) }
+                { speeds(state, to, false) }
+            </div>
         </>
     }
 }
 
-fn sizes(state: &State, to: &UseReducerDispatcher<Model>, narrow: bool) -> Html {
-    if narrow {
-        let to = to.clone();
-        let on_choice = Callback::from(move |word: String| {
-            if let Some((size, _)) = SIZES.iter().find(|s| s.1 == word) {
-                to.dispatch(Action::Size(*size));
-            }
-        });
-        let options: Vec<_> = SIZES.iter().map(|s| (s.1.to_string(), s.1.to_string())).collect();
-        let value = SIZES.iter().find(|s| s.0 == state.size).map_or("", |s| s.1);
-        return part::<Choice>(
-            "size",
-            props!(ChoiceProps {
-                label: strings::STEP_SIZE,
-                unseen: true,
-                options,
-                value,
-                on_choice
-            }),
-        );
-    }
+fn sizes(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let buttons = SIZES.iter().map(|(size, word)| {
         let pressed = (*size == state.size).to_string();
         html! {
@@ -147,7 +130,7 @@ fn sizes(state: &State, to: &UseReducerDispatcher<Model>, narrow: bool) -> Html 
     html! { <div class="segments" role="group" aria-label={strings::STEP_SIZE}>{ for buttons }</div> }
 }
 
-fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+fn speeds(state: &State, to: &UseReducerDispatcher<Model>, unseen: bool) -> Html {
     let to = to.clone();
     let on_choice = Callback::from(move |value: String| {
         if let Ok(speed) = value.parse() {
@@ -158,23 +141,15 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let value = state.speed.to_string();
     part::<Choice>(
         "speed",
-        props!(ChoiceProps { label: strings::SPEED, unseen: true, options, value, on_choice }),
+        props!(ChoiceProps {
+            class: "speed",
+            label: strings::SPEED,
+            unseen,
+            options,
+            value,
+            on_choice
+        }),
     )
-}
-
-/// Whether playing stops at beats; the browser remembers it.
-fn stops(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
-    let (to, next) = (to.clone(), !state.stop_at_beats);
-    let onchange = Callback::from(move |_: yew::Event| {
-        platform::change_settings(Settings { stops: next, ..platform::settings() });
-        to.dispatch(Action::StopAtBeats(next));
-    });
-    html! {
-        <label class="stops">
-            <input type="checkbox" checked={state.stop_at_beats} {onchange} />
-            <span>{ strings::STOP_AT_BEATS }</span>
-        </label>
-    }
 }
 
 /// The verdict, once it gives nothing away; before that, where things stand.

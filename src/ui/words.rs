@@ -7,7 +7,7 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
 use super::ask::prediction;
 use super::branches::Branches;
 use super::draw::{Same, node};
-use super::hands::{another, edits};
+use super::hands::{edits, runs};
 use super::page::Model;
 use super::part::part;
 use super::proof::{self, Prover};
@@ -32,24 +32,29 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
     let state = &props.state;
     // Whoever is asked what happened looks at the picture, not at the words that explain it.
     let sorting = state.level.is_none() && state.cards.sorting.is_some();
-    let told = state.level.is_none() && state.looking().is_none() && !sorting;
+    let story_told = state.level.is_none() && !sorting;
     html! {
         <>
             { levels(props) }
             { task(props) }
             if state.level.is_some() { { by_hand(props) } }
             if sorting { { back(props) } }
-            if told { { story(props) } }
+            if story_told { { story(props) } }
             { prediction(props) }
             if state.question().is_none() { { cards(props) } }
             if !sorting { { closing(props) } }
             { defences(props) }
             { edits(props) }
-            { proof::section(&props.state, &props.to, prover) }
             if state.level.is_none() { { by_hand(props) } }
-            { another(props) }
-            { part::<Branches>("branches", props.clone()) }
-            { rules(state) }
+            <div class="folds">
+                <details id="runs">
+                    <summary><h2>{ strings::RUNS }</h2></summary>
+                    { runs(props) }
+                    { part::<Branches>("branches", props.clone()) }
+                </details>
+                { proof::section(&props.state, &props.to, prover) }
+                { rules(state) }
+            </div>
         </>
     }
 }
@@ -71,7 +76,7 @@ fn rules(state: &State) -> Html {
     let of_service = system.map(|s| s.rules()).unwrap_or_default();
     html! {
         <details class="rules">
-            <summary>{ strings::RULES }</summary>
+            <summary><h2>{ strings::RULES }</h2></summary>
             { list(strings::RULES_OF_SERVICE, of_service) }
             { list(strings::RULES_OF_RESOURCE, RESOURCE_RULES) }
         </details>
@@ -94,22 +99,24 @@ fn story(props: &Props) -> Html {
             </>
         }
     };
+    let elsewhere_told = |i: usize| !state.show.story.contains(&i) && !state.speaks_of_this_run(i);
+    if state.toward.is_some() || state.looking().is_some() {
+        // A question comes first: these words would be about another part of the story, or answer it.
+        return html! {
+            <section class="story" aria-label={strings::STORY}>
+                <p class="kicker">{ kicker(state, true) }</p>
+                { turns(state, to) }
+            </section>
+        };
+    }
     if let Some(variant) = state.strayed() {
         return strayed(state, to, variant);
-    }
-    let elsewhere_told = |i: usize| !state.show.story.contains(&i) && !state.speaks_of_this_run(i);
-    if state.toward.is_some() {
-        // A question comes first, and these words would be about another part of the story.
-        return html! { <section class="story" aria-label={strings::STORY}>{ turns(state, to) }</section> };
     }
     let other = state.turned.is_some_and(elsewhere_told);
     html! {
         <section class="story" aria-label={strings::STORY}>
+            <p class="kicker">{ kicker(state, told.is_some()) }</p>
             { turns(state, to) }
-            <p class="kicker">
-                if told.is_some() { { &lesson.title }{ " · " } }
-                { strings::minutes(lesson.minutes) }
-            </p>
             <h1>{ told.map_or(&lesson.title, |b| &b.title) }</h1>
             { elsewhere(state, to) }
             <div class={if other { "prose other" } else { "prose" }}>
@@ -122,6 +129,12 @@ fn story(props: &Props) -> Html {
             </div>
         </section>
     }
+}
+
+/// Which lesson this is: its number, its title where that is not the heading below, and its minutes.
+pub fn kicker(state: &State, titled: bool) -> String {
+    let lesson = &state.lesson;
+    strings::kicker(lesson.number, titled.then_some(&lesson.title), lesson.minutes)
 }
 
 /// Where the run goes a way that nobody has told: said once, instead of words that are over.
@@ -138,8 +151,8 @@ fn strayed(state: &State, to: &UseReducerDispatcher<Model>, variant: usize) -> H
     });
     html! {
         <section class="story" aria-label={strings::STORY}>
+            <p class="kicker">{ kicker(state, true) }</p>
             { turns(state, to) }
-            <p class="kicker">{ &lesson.title }</p>
             <h1>{ own }</h1>
             <div class="prose">
                 <p>{ strings::strayed(title(variant)) }</p>
@@ -207,7 +220,7 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let turn = |forward: bool, word: &'static str| {
         let beat = state.neighbour(forward);
         let begins = !forward && beat.is_none() && state.beat().is_some();
-        let ends = forward && beat.is_none() && !state.at_end();
+        let ends = forward && beat.is_none();
         let to = to.clone();
         let able = beat.is_some() || begins || ends;
         let onclick = Callback::from(move |_: MouseEvent| {
@@ -227,7 +240,10 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
         return html! {};
     }
     let (first, place) = match state.toward.map_or(state.beat(), |b| b.checked_sub(1)) {
-        Some(beat) if beat + 1 == all => (strings::TO_END, strings::beat_of(all, all)),
+        Some(beat) if beat + 1 == all => {
+            let word = if state.at_end() { strings::TAKE_ALONG } else { strings::TO_END };
+            (word, strings::beat_of(all, all))
+        }
         Some(beat) => (strings::NEXT, strings::beat_of(beat + 1, all)),
         None => (strings::BEGIN, strings::beat_of(0, all)),
     };

@@ -50,9 +50,11 @@ pub fn read(path: &Path) -> Result<Lesson, ReadError> {
 }
 
 /// The name of a lesson's file says its number and its id, so that links can be read.
-fn named_alike(lesson: Lesson, path: &Path) -> Result<Lesson, ReadError> {
+fn named_alike(mut lesson: Lesson, path: &Path) -> Result<Lesson, ReadError> {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("");
-    let numbered = stem.split_once('-').is_some_and(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
+    let number = stem.split_once('-').map(|(n, _)| n);
+    let numbered = number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    lesson.number = number.and_then(|n| n.parse().ok()).filter(|_| lesson.report.is_none());
     if !(numbered || lesson.report.is_some()) || id_of_stem(stem) == lesson.id {
         return Ok(lesson);
     }
@@ -184,6 +186,7 @@ fn split(source: &mut Source<'_>) -> Option<(usize, usize, usize)> {
 fn joined(front: Front, words: &Body) -> Lesson {
     Lesson {
         id: front.id,
+        number: None,
         title: front.title,
         minutes: front.minutes,
         class: front.class,
