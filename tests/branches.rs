@@ -13,6 +13,7 @@ use lockscope::ui::kept::{self, Kept};
 use lockscope::ui::learn::{Said, Seen};
 use lockscope::ui::state::{Action, MOST_UNDO, Place, State};
 use lockscope::ui::versus::{Against, Versus};
+use lockscope::ui::voice::Wish;
 
 const LENGTH: Number = Number { edit: 0, span: Span::Length };
 
@@ -69,6 +70,21 @@ fn an_edit_keeps_the_old_future_as_a_branch() {
 }
 
 #[test]
+fn a_story_that_is_only_read_leaves_no_branches_and_a_comparison_tells_both_ends() {
+    let all = open().lesson.beats.len() + 12;
+    let read = after(open(), (0..all).map(|_| Action::Next(true)));
+    assert!(read.variant > 0, "the story turned to other runs");
+    assert_eq!((read.kept.branches.list().len(), read.made()), (0, 0));
+    let made = after(open(), [Action::Add("at 5s crash client-b".into())]);
+    assert_eq!((names(&made).len(), made.made()), (2, 1));
+    let other = made.kept.branches.list()[0].id;
+    assert_eq!(made.verdict_of(made.kept.branches.list()[0]), None);
+    let compared = made.after(Action::Compare(Some(Against::Branch(other))));
+    let list = compared.kept.branches.list();
+    assert!(list.iter().all(|b| compared.verdict_of(b).is_some()), "both ends were on screen");
+}
+
+#[test]
 fn steps_of_one_number_and_one_drag_are_one_branch() {
     let state = open().after(Action::End);
     let nudged = after(state.clone(), (0..5).map(|_| Action::Nudge(LENGTH, 100_000)));
@@ -80,7 +96,7 @@ fn steps_of_one_number_and_one_drag_are_one_branch() {
     let grip = state.grips().into_iter().find(|g| g.number == LENGTH).expect("it can be dragged");
     let drag = (1..9).map(|n| Action::Drag(grip.point.y - 5 * n, false));
     let dragged = after(state, [Action::Grab(LENGTH)].into_iter().chain(drag));
-    assert_eq!(dragged.kept.branches.list().len(), 1);
+    assert!(dragged.kept.branches.list().is_empty(), "as long as the hand holds it");
     assert_eq!(dragged.after(Action::LetGo).kept.branches.list().len(), 2);
 }
 
@@ -160,7 +176,7 @@ fn cards_stay_sorted_and_their_runs_are_no_branches() {
         Action::Sort(Class::Efficiency),
     ];
     let sorted = after(first, acts);
-    assert_eq!(sorted.kept.branches.list().len(), 1);
+    assert!(sorted.kept.branches.list().is_empty());
     let text = keep(&sorted, None, 1);
     let kept = kept::of_lesson(Some(&text), &lesson.id).expect("it was written here");
     let again = State::open(lesson, &Place::default()).expect("it runs").recall(kept, &[1]);
@@ -215,10 +231,11 @@ fn branches_go_into_a_file_and_come_back_elsewhere() {
     assert!(file.contains("\"name\": \"mine\""), "{file}");
     let other = open().after(Action::Add("at 9s crash client-a".into()));
     let (text, came) = kept::import(Some(&keep(&other, None, 2)), &file).expect("it can be read");
-    assert_eq!(came, 2, "the run that both began with is one");
+    let id = state.lesson.id.clone();
+    assert_eq!(came, [(id, 2)], "the run that both began with is one");
     let all = reload(&other, &text, 2);
     assert_eq!(all.kept.branches.list().len(), 4);
-    assert_eq!(kept::import(Some(&text), &file).expect("it can be read"), (text.clone(), 0));
+    assert_eq!(kept::import(Some(&text), &file).expect("it can be read"), (text.clone(), vec![]));
     assert_eq!(all.past.len(), other.past.len(), "a file says nothing of what a tab can undo");
 }
 
@@ -289,9 +306,12 @@ fn a_branch_whose_run_is_gone_says_so_and_stays() {
     let state = open().recall(kept, &[]);
     for (course, why) in [(gone, "no such run"), (bad, "character 7")] {
         let tried = state.after(Action::Branch(course.id()));
-        assert!(tried.wrong.as_ref().is_some_and(|w| w.1.contains(why)), "{:?}", tried.wrong);
+        let told = tried.unopened.clone().unwrap_or_default();
+        assert!(told.contains(why), "{told}");
+        assert_eq!(tried.spoken.1, Wish::Done(told), "nothing else is said");
+        assert_eq!(tried.wrong, None, "nothing that was typed is wrong");
         assert_eq!((&tried.edits, tried.past.len()), (&state.edits, 0));
-        assert_eq!(tried.kept.branches.list().len(), 3);
+        assert_eq!(tried.kept.branches.list().len(), 2);
     }
 }
 

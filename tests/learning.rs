@@ -7,7 +7,10 @@ use lockscope::lesson::{self, Lesson, Level, Located};
 use lockscope::sim::Micros;
 use lockscope::ui::learn::{Said, Seen, Standing};
 use lockscope::ui::route::Route;
+use lockscope::ui::show::Size;
 use lockscope::ui::state::{Action, Place, State};
+use lockscope::ui::strings;
+use lockscope::ui::voice::Wish;
 
 fn lesson(file: &str) -> Lesson {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons").join(file);
@@ -194,6 +197,66 @@ fn the_resource_is_looked_at_before_anything_is_explained() {
     // Whoever goes on without looking is held up by nothing.
     let on = after(state, [Action::StopAtBeats(true), Action::End]);
     assert_eq!(on.after(Action::Beat(8)).looking(), None);
+}
+
+/// Which questions the story stops for when nobody answers any, in the order in which it does.
+fn asked_on_the_way(file: &str) -> Vec<usize> {
+    let mut state = open(&format!("{file}.md"));
+    let mut asked = Vec::new();
+    for _ in 0..60 {
+        state = state.after(Action::Next(true));
+        asked.extend(state.question().filter(|_| state.toward.is_some()));
+    }
+    assert!(state.at_end(), "{file}: the story comes to its end");
+    asked
+}
+
+#[test]
+fn a_question_that_was_passed_is_not_asked_again_where_the_story_returns_to_its_run() {
+    for file in ["03-efficiency-or-correctness", "18-ask-the-resource"] {
+        assert_eq!(asked_on_the_way(file), [0, 1, 2], "{file}");
+    }
+}
+
+#[test]
+fn an_open_question_goes_once_the_story_has_told_what_it_asks() {
+    for file in ["07-what-a-fence-does-not-do", "09-renewal-is-not-ownership"] {
+        let mut state = open(&format!("{file}.md"));
+        for _ in 0..60 {
+            state = state.after(Action::Next(true));
+            if state.toward.is_none() {
+                let beat = state.beat().and_then(|b| state.show.beats[b].clone().ok());
+                let open = state.question().and_then(|q| state.show.questions[q]);
+                assert!(open.is_none_or(|q| Some(q.0) >= beat), "{file}: {:?}", state.beat());
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_comes_to_an_answer_by_steps_is_asked_what_there_is_to_see_and_may_go_on() {
+    let mut state = open(FILES[2]);
+    while state.question().is_none() {
+        state = state.after(Action::Next(true));
+    }
+    let said = Said { answer: 0, sure: 70, why: String::new() };
+    state = state.after(Action::Commit(0, said));
+    while state.looking().is_none() {
+        state = state.after(Action::Step(Size::Event, true));
+    }
+    assert_eq!(state.stopped, Some(strings::STOPPED_TO_LOOK));
+    let Wish::Step { words, decision: true } = &state.spoken.1 else {
+        panic!("{:?}", state.spoken)
+    };
+    assert!(words.ends_with(strings::LOOK), "{words}");
+    let back = state.after(Action::Next(false));
+    assert!(
+        back.looking().is_none() && back.head.event < state.head.event,
+        "the way back is there"
+    );
+    let told = state.after(Action::Next(true));
+    assert_eq!((told.looking(), told.head), (None, state.head), "the same place, with its words");
+    assert!(told.answered(0) && !told.must_look(0));
 }
 
 #[test]

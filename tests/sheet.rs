@@ -267,7 +267,7 @@ fn a_teacher_finds_every_moment_and_what_makes_each_other_answer_tempting() {
 #[test]
 fn the_ways_through_the_lessons_lead_to_lessons_that_are_there() {
     let home = sheet::home(&lessons());
-    let (paths, list) = home.split_once("<ol").expect("the list stands under the paths");
+    let (list, paths) = home.split_once("<ul").expect("shorter ways stand below the list");
     let lines: Vec<usize> =
         paths.split("<li").skip(1).map(|l| l.matches("#/lesson/").count()).collect();
     assert_eq!(lines, [3, 5], "With a class, and An interview tonight");

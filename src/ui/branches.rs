@@ -24,8 +24,8 @@ pub fn Branches(props: &Props) -> Html {
     let all = use_state_eq(|| false);
     let list = state.kept.branches.list();
     let keeping = store::keeping();
-    // One run is no list yet.
-    let several = list.len() > 1 || state.deleted.is_some();
+    // A run of the lesson is no list yet.
+    let several = state.made() > 0 || list.len() > 1 || state.deleted.is_some();
     let hidden = if *all { 0 } else { list.len().saturating_sub(FEW) };
     // The one on screen is always in sight.
     let shown = list.iter().enumerate().filter(|(i, b)| *i >= hidden || b.id == state.branch);
@@ -50,6 +50,9 @@ pub fn Branches(props: &Props) -> Html {
             if hidden > 0 {
                 <button type="button" class="link" onclick={more}>{ strings::all_branches(list.len()) }</button>
             }
+            <div role="alert">
+                if let Some(words) = &state.unopened { <p class="wrong">{ words }</p> }
+            </div>
             if let Some(branch) = &state.deleted {
                 <p class="quiet">
                     { strings::deleted(&state.name_of(branch)) }{ " " }
@@ -85,7 +88,7 @@ fn row(props: &Props, branch: &Branch) -> Html {
             <details>
                 <summary>
                     { tone(verdict.as_ref().map(|v| v.0)) }
-                    <span><span class="branch-name">{ &name }</span>{ " " }
+                    <span title={name.clone()}><span class="branch-name">{ &name }</span>{ " " }
                     <span class="quiet">{ if here { strings::ON_SCREEN } else { word } }</span></span>
                 </summary>
                 if branch.name.is_some() {
@@ -125,11 +128,13 @@ fn Rename(props: &RenameProps) -> Html {
         }
     });
     let named = props.props.state.kept.branches.get(id).and_then(|b| b.name.clone());
+    let own = format!("name-{id:x}");
     let most = crate::run::LONGEST_NAME.to_string();
     html! {
         <form class="field" {onsubmit}>
-            <input type="text" ref={field} autocomplete="off" maxlength={most} value={named.unwrap_or_default()}
-                placeholder={strings::NAME_IT} aria-label={strings::act_on(strings::NAME_IT, &props.name)} />
+            <label for={own.clone()}>{ strings::NAME_IT }</label>
+            <input type="text" id={own} ref={field} autocomplete="off" maxlength={most} value={named.unwrap_or_default()}
+                aria-label={strings::act_on(strings::NAME_IT, &props.name)} />
             <button type="submit" class="plain">{ strings::RENAME }</button>
         </form>
     }

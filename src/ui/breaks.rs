@@ -261,11 +261,7 @@ fn one_task(
 }
 
 /// Setting clocks, and letting them run at another speed.
-fn break_clock(
-    me: ProcId,
-    rate: &yew::UseStateHandle<usize>,
-    (offers, act): Offer<'_>,
-) -> Html {
+fn break_clock(me: ProcId, rate: &yew::UseStateHandle<usize>, (offers, act): Offer<'_>) -> Html {
     if !offers("clock") {
         return html! {};
     }
@@ -380,8 +376,7 @@ fn sides(
             </label>
         }
     });
-    let near: Vec<ProcId> =
-        others.iter().map(|o| o.0).filter(with).chain([me]).collect();
+    let near: Vec<ProcId> = others.iter().map(|o| o.0).filter(with).chain([me]).collect();
     let far: Vec<ProcId> = others.iter().map(|o| o.0).filter(|n| !with(n)).collect();
     let nobody = far.is_empty().then(|| strings::NOBODY_LEFT.to_string());
     let world = state.show.world(state.head);

@@ -238,13 +238,13 @@ pub fn file(text: &str) -> Result<String, String> {
 }
 
 /// Adds a file to what is kept; all of it is read before anything is changed. Returns the text to keep,
-/// and how many branches came.
+/// and how many branches came, by the ids of their lessons.
 ///
 /// # Errors
 /// What is wrong with the file or with what is kept, and where.
-pub fn import(text: Option<&str>, file: &str) -> Result<(String, usize), String> {
+pub fn import(text: Option<&str>, file: &str) -> Result<(String, Vec<(String, usize)>), String> {
     let mut kept = text.map(String::from);
-    let mut came = 0;
+    let mut came = Vec::new();
     for (id, json) in lessons(file)? {
         let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.is_empty() || !id.chars().all(good) {
@@ -255,8 +255,11 @@ pub fn import(text: Option<&str>, file: &str) -> Result<(String, usize), String>
         new.undo.clear();
         let before = of_lesson(kept.as_deref(), &id)?.branches.list().len();
         let (text, merged) = put(kept.as_deref(), &id, &new)?;
-        came += merged.branches.list().len().saturating_sub(before);
         kept = Some(text);
+        let new = merged.branches.list().len().saturating_sub(before);
+        if new > 0 {
+            came.push((id, new));
+        }
     }
     Ok((kept.unwrap_or_else(|| whole(Vec::new()).to_string()), came))
 }

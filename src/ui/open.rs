@@ -82,6 +82,7 @@ impl State {
             present: place.present,
             notice: None,
             skipped: Vec::new(),
+            unopened: None,
             looked: vec![None; lesson.predictions.len()],
             solved: vec![false; lesson.tasks.len()],
             toward: None,

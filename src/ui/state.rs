@@ -87,6 +87,8 @@ pub struct State {
     pub fresh: Option<u64>,
     /// The branch that was just deleted.
     pub deleted: Option<Branch>,
+    /// A branch that could not be put on screen, and why.
+    pub unopened: Option<String>,
     /// The verdicts on branches that are known.
     pub verdicts: Verdicts,
     /// Counts the changes of what is to be kept.
@@ -311,6 +313,7 @@ impl State {
             Action::Compare(against) => {
                 self.playing = false;
                 self.versus = against.and_then(|other| Versus::of(self, &other)).map(Rc::new);
+                self.tell_compared();
             }
             edit => self.take_edit(edit),
         }

@@ -214,7 +214,8 @@ pub fn load_file(
                 if let Ok(kept) = kept::of_lesson(Some(&new), &state.lesson.id) {
                     to.dispatch(Action::TakeOver(Rc::new(kept)));
                 }
-                strings::imported(came)
+                let here = |(id, n): (String, usize)| (id.clone(), id == state.lesson.id, n);
+                strings::imported(&came.into_iter().map(here).collect::<Vec<_>>())
             }
             Err(why) => strings::not_imported(&why),
         });

@@ -901,4 +901,3 @@ pub fn why_node(label: &str) -> String {
 pub fn seen_count(count: usize) -> String {
     format!("{count} seen")
 }
-

@@ -48,7 +48,7 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
             if state.level.is_none() { { by_hand(props) } }
             <div class="folds">
                 <details id="runs">
-                    <summary><h2>{ strings::RUNS }</h2></summary>
+                    <summary><h2>{ strings::RUNS }{ strings::made(state.made()) }</h2></summary>
                     { runs(props) }
                     { part::<Branches>("branches", props.clone()) }
                 </details>

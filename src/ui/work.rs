@@ -54,9 +54,10 @@ impl State {
         }
     }
 
-    /// Notes what an action did to that which is kept. Each run that comes on screen is a branch from
-    /// then on, however it came; the steps of one number are one. What another tab has written need not
-    /// be written again.
+    /// Notes what an action did to that which is kept. Each run that a learner makes is a branch from
+    /// then on, and so is the run of the lesson that it was made from; those that the story turns to are
+    /// the lesson's. The steps of one number are one. What another tab has written need not be written
+    /// again.
     pub(super) fn keep_up(&mut self, before: &State, action: Sort) {
         if self.hold.is_some() {
             return;
@@ -96,18 +97,53 @@ impl State {
         let was = before.hold.as_ref().map_or(before.head, |h| h.before_head());
         let goes_on = action == Sort::Nudges(true);
         let step = self.fresh.filter(|fresh| goes_on && *fresh == left);
-        let sorting = self.cards.sorting.is_some();
+        let theirs = self.cards.sorting.is_some() || self.is_lessons(&course);
+        let from = self.lessons_course(left).filter(|_| !theirs && before.cards.sorting.is_none());
+        let told = before.decided();
         let branches = &mut self.keep_mut().branches;
+        if from.is_some_and(|from| branches.visit(&from, was.event, was.at)) && told {
+            branches.tell(left);
+        }
         let unnamed = branches.get(left).is_some_and(|b| b.name.is_none());
         match step {
             Some(step) if unnamed => drop(branches.delete(step)),
             _ => branches.leave(left, was.event, was.at),
         }
-        // The runs of cards are the lesson's, one after the other.
-        let new = !sorting && branches.visit(&course, head.event, head.at);
+        let new = !theirs && branches.visit(&course, head.event, head.at);
         self.fresh = (new && matches!(action, Sort::Nudges(_))).then_some(id);
         self.branch = id;
         self.deleted = None;
+    }
+
+    /// Whether a run is one of the lesson's, and nobody has made it.
+    pub fn is_lessons(&self, course: &Course) -> bool {
+        let variant = self.lesson.variants.iter().position(|v| v.name == course.variant);
+        course.seed.is_none() && variant.is_some_and(|v| own_edits(&self.lesson, v) == course.edits)
+    }
+
+    /// The lesson's own run with this id.
+    fn lessons_course(&self, id: u64) -> Option<Course> {
+        let variants = 0..self.lesson.variants.len();
+        let mut all =
+            variants.map(|v| self.course_of(v, self.own_seed, &own_edits(&self.lesson, v)));
+        all.find(|course| course.id() == id)
+    }
+
+    /// How many branches the learner has made.
+    pub fn made(&self) -> usize {
+        let list = self.kept.branches.list();
+        list.iter().filter(|b| !self.is_lessons(&b.course)).count()
+    }
+
+    /// Whoever compares two runs is told how both end.
+    pub(super) fn tell_compared(&mut self) {
+        let Some(versus) = self.versus.clone() else { return };
+        for side in versus.sides.iter().filter(|s| s.run.is_ok()) {
+            let id = side.course.id();
+            if self.kept.branches.get(id).is_some_and(|b| !b.told) {
+                self.keep_mut().branches.tell(id);
+            }
+        }
     }
 
     fn keep_answers(&mut self, before: &State) {
@@ -156,8 +192,7 @@ impl State {
         let undo = kept.undo_for(tabs, course.id()).cloned();
         self.kept = Rc::new(kept);
         self.take_answers();
-        let (event, at) = (self.head.event, self.head.at);
-        self.keep_mut().branches.visit(&course, event, at);
+        self.visit(&course);
         if let Some(undo) = undo {
             let back = |list: &[Past]| list.iter().filter_map(|p| self.snapshot_of(p)).collect();
             (self.past, self.future) = (back(&undo.past), back(&undo.future));
@@ -237,8 +272,15 @@ impl State {
         self.kept = Rc::new(all);
         self.take_answers();
         // What is on screen is a branch, whatever others did.
-        let (course, head) = (self.course(), self.head);
-        self.keep_mut().branches.visit(&course, head.event, head.at);
+        self.visit(&self.course());
+    }
+
+    /// The run on screen is a branch, if it is not the lesson's.
+    fn visit(&mut self, course: &Course) {
+        let Head { event, at } = self.head;
+        if !self.is_lessons(course) {
+            self.keep_mut().branches.visit(course, event, at);
+        }
     }
 
     /// Everything about branches, and what is kept.
@@ -295,15 +337,25 @@ impl State {
     }
 
     fn open_course(&mut self, name: String, course: Course, head: Head) {
+        self.unopened = None;
         let past = Past { level: self.level, course, event: head.event, at: head.at };
         let Some(to) = self.snapshot_of(&past) else {
-            self.wrong = Some((name, strings::NO_SUCH_RUN.into()));
-            return;
+            return self.cannot_open(&name, strings::NO_SUCH_RUN);
         };
-        let before = self.snapshot();
+        let before = (self.snapshot(), self.wrong.take());
         if self.restore(to, &strings::branch_opened(&name)) {
-            self.remember(before);
+            return self.remember(before.0);
         }
+        // It is the branch that cannot be read, and nothing that was typed.
+        let why = std::mem::replace(&mut self.wrong, before.1);
+        let why = why.map_or_else(String::new, |(edit, why)| format!("{edit}: {why}"));
+        self.cannot_open(&name, &why);
+    }
+
+    fn cannot_open(&mut self, name: &str, why: &str) {
+        let words = strings::not_opened(name, why);
+        self.done(words.clone());
+        self.unopened = Some(words);
     }
 
     /// What a branch is called: by its name, or by what is done to which of the lesson's runs.

@@ -39,6 +39,15 @@ pub fn branch_opened(name: &str) -> String {
     format!("On screen: {name}.")
 }
 
+/// How many branches the learner has made, after the words that they wait behind.
+pub fn made(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" · {count}") }
+}
+
+pub fn not_opened(name: &str, why: &str) -> String {
+    format!("“{name}” cannot be put on screen: {why}.")
+}
+
 pub fn renamed(name: &str) -> String {
     format!("Called “{name}”.")
 }
@@ -86,11 +95,16 @@ pub fn not_imported(why: &str) -> String {
     format!("Nothing was loaded: {why}.")
 }
 
-pub fn imported(came: usize) -> String {
+/// What a file brought: of each lesson its id, whether it is the one on screen, and how many branches.
+pub fn imported(came: &[(String, bool, usize)]) -> String {
+    let branches = |n: usize| if n == 1 { "one branch".into() } else { format!("{n} branches") };
+    let there = |(id, here, n): &(String, bool, usize)| match here {
+        true => format!("{} in this lesson, under “{}”", branches(*n), super::RUNS),
+        false => format!("{} in the lesson “{id}”", branches(*n)),
+    };
     match came {
-        0 => "Loaded. Nothing in it was new.".into(),
-        1 => "Loaded, with one new branch.".into(),
-        n => format!("Loaded, with {n} new branches."),
+        [] => "Loaded. Nothing in it was new.".into(),
+        came => format!("Loaded: {}.", came.iter().map(there).collect::<Vec<_>>().join("; ")),
     }
 }
 
@@ -124,7 +138,8 @@ pub const PROVE_STOP: &str = "Stop";
 pub const PROVE_AGAIN: &str = "Try again";
 pub const PROVE_ON: &str = "Go on";
 /// A harmful schedule was opened.
-pub const HARM_OPENED: &str = "A schedule that does harm is on screen, at its harm. Undo brings back what was there.";
+pub const HARM_OPENED: &str =
+    "A schedule that does harm is on screen, at its harm. Undo brings back what was there.";
 pub const PROVE_BOUNDS: &str = "What was tried";
 pub const PROVE_CAPTION: &str = "Schedules that do harm, by what the resource checks";
 pub const CHECKED: &str = "Checked";
