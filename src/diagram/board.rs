@@ -5,7 +5,7 @@ use super::picture::{Anchor, Area, Point};
 /// The height of a row of the index.
 const ROW: i32 = 64;
 /// What a crossed line costs, in places of preference.
-const CROSSING: i32 = 12;
+const CROSSING: i32 = 26;
 
 /// A place that a label may take.
 #[derive(Clone, Copy, Debug)]

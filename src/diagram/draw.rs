@@ -47,6 +47,10 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         }
         Shape::Ladder { x, top, bottom } => ladder(*x, *top, *bottom, role),
         Shape::Message { track, fate, soft, .. } => message(track, *fate, *soft, role),
+        Shape::Hand { from, to } => vec![
+            Primitive::Line { from: *from, to: *to, pen: pen(role, 15, Dash::Dashed) },
+            arrow_head(*from, *to, 80, role),
+        ],
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),
         Shape::Words(words) => vec![text(words, Ink::Role(role))],
         Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),

@@ -410,6 +410,13 @@ impl<'r> Composer<'r> {
                 self.board.block(shape.bounds());
                 self.push(sign.event, sign.role, sign.at, None, shape);
             }
+            if sign.by_hand {
+                let (from, to) =
+                    (Point { x: x - HAND, y: at.y - 14 }, Point { x: x - reach, y: at.y });
+                let shape = Shape::Hand { from, to };
+                self.board.draw(from, to);
+                self.push(sign.event, Role::Ink, sign.at, None, shape);
+            }
             ends.extend(sign.message.map(|m| (m, at, reach)));
             if sign.words.is_empty() {
                 continue;
@@ -434,6 +441,9 @@ impl<'r> Composer<'r> {
     }
 }
 
+/// How long the arrow is of what comes from outside, sideways.
+const HAND: i32 = 52;
+
 /// What lies on what.
 fn layer(shape: &Shape) -> u8 {
     match shape {
@@ -446,7 +456,7 @@ fn layer(shape: &Shape) -> u8 {
         Shape::Ladder { .. } | Shape::PromiseEnd { .. } | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,
-        Shape::Message { .. } | Shape::Held { .. } => 6,
+        Shape::Message { .. } | Shape::Held { .. } | Shape::Hand { .. } => 6,
         Shape::Words(_) => 9,
         Shape::Plate { .. } => 8,
         _ => 7,

@@ -215,6 +215,8 @@ pub enum Shape {
     Link { from: Point, to: Point, dotted: bool },
     /// A node's box.
     Box { area: Area },
+    /// Something reaches a lane from outside of the picture: a short dashed arrow to the edge of its sign.
+    Hand { from: Point, to: Point },
     /// Something changed that has no sign of its own: a small diamond.
     Notice { at: Point },
 }
@@ -302,6 +304,10 @@ impl Shape {
             Shape::Rejected { at } => around(at, 13),
             Shape::Corruption { at } => around(at, 16),
             Shape::Heal { at } | Shape::Notice { at } => around(at, 6),
+            Shape::Hand { from, to } => {
+                let (top, bottom) = (from.y.min(to.y) - 4, from.y.max(to.y) + 4);
+                Area { left: from.x.min(to.x), top, right: from.x.max(to.x), bottom }
+            }
         }
     }
 

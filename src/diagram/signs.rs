@@ -40,6 +40,8 @@ pub(super) struct Sign {
     /// The same words in different numbers of lines, the best first.
     pub words: Vec<Vec<String>>,
     pub strong: bool,
+    /// It comes from nobody in the picture.
+    pub by_hand: bool,
     /// The picture is wrong without these words; the others go where there is no room.
     pub needed: bool,
 }
@@ -169,6 +171,7 @@ fn sign(id: EventId, event: &Event<Testimony>, kind: Kind, role: Role, words: &[
         message: None,
         words,
         strong: matches!(kind, Kind::Accepted | Kind::Rejected | Kind::Corruption | Kind::Torn),
+        by_hand: matches!(event.note(), Some(Testimony::Hand(..))),
         needed: kind != Kind::Bare,
     }
 }

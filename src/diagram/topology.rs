@@ -386,13 +386,31 @@ impl Plane<'_> {
             let words = if words.is_empty() { info.body.name.to_string() } else { words };
             let words = token.map_or(words.clone(), |t| format!("{words} ({})", t.0));
             let words = if held && fate == Fate::Open { format!("{words}, held") } else { words };
-            let half = width_of(&words, SIZE, false, false) / 2;
-            let x =
-                ((tail.x + head.x) / 2).clamp(half + 4, (self.out.width - half - 4).max(half + 4));
-            let y = (tail.y + head.y) / 2 - 9 - 15 * (above % 3);
+            let at = self.beside_way(&words, [tail, head, end], above % 3);
             above += 1;
-            self.words(event, Role::Ink, &words, Point { x, y }, Anchor::Middle);
+            self.words(event, Role::Ink, &words, at, Anchor::Middle);
         }
+    }
+
+    /// Where a message's words stand: above the middle of the way that it has come, and where a box is
+    /// in the way, further along, so that no edge runs through them.
+    fn beside_way(&self, words: &str, [tail, head, end]: [Point; 3], row: i32) -> Point {
+        let half = width_of(words, SIZE, false, false) / 2;
+        let most = (self.out.width - half - 4).max(half + 4);
+        let up = 9 + 15 * row;
+        let middle = Point { x: (tail.x + head.x) / 2, y: (tail.y + head.y) / 2 };
+        let along = [20, 35, 50, 65, 80].map(|share| Point {
+            x: tail.x + (end.x - tail.x) * share / 100,
+            y: tail.y + (end.y - tail.y) * share / 100,
+        });
+        let placed = |p: &Point| Point { x: p.x.clamp(half + 4, most), y: p.y - up };
+        let free = |p: &Point| {
+            let (top, bottom) = (p.y - SIZE, p.y + 4);
+            let area = Area { left: p.x - half - 2, top, right: p.x + half + 2, bottom };
+            !self.out.spots.iter().any(|s| s.area.meets(&area))
+        };
+        let all = [middle].into_iter().chain(along);
+        all.map(|p| placed(&p)).find(free).unwrap_or_else(|| placed(&middle))
     }
 
     /// The way of a message: above the link where it asks, below it where it answers.

@@ -144,6 +144,9 @@ impl State {
             self.vote = None;
             return;
         }
+        if self.turn_cards(forward) {
+            return;
+        }
         let toward = self.toward.filter(|_| forward);
         let Some(beat) = toward.or_else(|| self.neighbour(forward)) else {
             let target = if forward { self.show.end() } else { Head::default() };
@@ -168,6 +171,26 @@ impl State {
             }
             None => self.turn(beat),
         }
+    }
+}
+
+impl State {
+    /// Before a class the cards come after the last part of the story, one after the other; whether a
+    /// turn was one of theirs.
+    fn turn_cards(&mut self, forward: bool) -> bool {
+        let (top, all) = (self.cards.top, self.lesson.cards.len());
+        let next = if self.cards.sorting.is_some() {
+            if forward { Some(top + 1) } else { top.checked_sub(1) }
+        } else if forward && all > 0 && self.at_end() && self.neighbour(true).is_none() {
+            Some(0)
+        } else {
+            return false;
+        };
+        match next.filter(|card| *card < all) {
+            Some(card) => self.deal(card),
+            None => self.settle_cards(&Action::Story),
+        }
+        true
     }
 }
 

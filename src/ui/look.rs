@@ -72,7 +72,19 @@ impl View {
     }
 }
 
+/// What the word of a view in an address begins with that is the eyes of a node.
+pub const AS: &str = "as-";
+
 impl State {
+    /// The word for how the page is looked at in an address; none for everybody's diagram.
+    pub(super) fn view_word(&self) -> Option<String> {
+        if let Some(eyes) = &self.look.eyes {
+            return Some(format!("{AS}{}", self.show.run.names().node(eyes.node).id));
+        }
+        let view = self.look.view;
+        (view != View::Diagram).then(|| view.word().into())
+    }
+
     pub(super) fn see(&mut self, see: See) {
         match see {
             See::Event(event) => self.choose(event),
@@ -135,7 +147,7 @@ impl State {
         self.look.asked = Some(Asked::Event(Rc::new(why)));
     }
 
-    fn see_as(&mut self, node: Option<ProcId>) {
+    pub(super) fn see_as(&mut self, node: Option<ProcId>) {
         (self.look.chosen, self.look.asked) = (None, None);
         match node {
             Some(node) => {

@@ -38,6 +38,8 @@ pub struct Place {
     pub present: bool,
     /// Which picture is on the stage.
     pub view: View,
+    /// The node through whose eyes the page looks.
+    pub eyes: Option<String>,
     /// The task, where it is not the story.
     pub level: Option<Level>,
     /// How far the link can be trusted.
@@ -61,12 +63,7 @@ impl State {
         let mut notes = Vec::new();
         let (variant, level) = wanted(&lesson, place, &mut notes);
         let mut edits = edits_of(&lesson, variant, place, &mut notes);
-        let has_beats = |name: &str| lesson.beats.iter().any(|b| b.variant == name);
-        let written = lesson.variants.iter().enumerate().map(|(i, v)| {
-            let run = || simulated(&lesson, i, &own_edits(&lesson, i)).ok().map(Rc::new);
-            has_beats(&v.name).then(run).flatten()
-        });
-        let written: Rc<Vec<_>> = Rc::new(written.collect());
+        let written = Rc::new(written(&lesson));
         let own_seed = lesson.scenario.seed;
         let mut lesson = lesson;
         lesson.scenario.seed = place.seed.unwrap_or(own_seed);
@@ -124,11 +121,32 @@ impl State {
             spoken: (0, Wish::Moving),
         };
         state.branch = state.course().id();
+        if let Some(id) = &place.eyes {
+            state.look_through(id);
+        }
         Ok(state.recall(Kept::default(), &[]))
+    }
+
+    /// Looks through the eyes of the node with this id, if there is one.
+    fn look_through(&mut self, id: &str) {
+        match self.show.run.names().nodes.iter().position(|n| n.id == id) {
+            Some(node) => self.see_as(Some(ProcId(node as u16))),
+            None => self.notes.push(strings::no_node(id)),
+        }
     }
 }
 
 type Written = [Option<Rc<Run>>];
+
+/// The runs that the beats are written for, by variant.
+fn written(lesson: &Lesson) -> Vec<Option<Rc<Run>>> {
+    let has_beats = |name: &str| lesson.beats.iter().any(|b| b.variant == name);
+    let written = lesson.variants.iter().enumerate().map(|(i, v)| {
+        let run = || simulated(lesson, i, &own_edits(lesson, i)).ok().map(Rc::new);
+        has_beats(&v.name).then(run).flatten()
+    });
+    written.collect()
+}
 
 /// Runs a variant with those edits that can be run, and the last one that cannot.
 fn ran(

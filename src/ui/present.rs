@@ -10,7 +10,7 @@ use super::page::Model;
 use super::part::part;
 use super::stage::{self, Stage};
 use super::state::{Action, State};
-use super::{strings, transport, words};
+use super::{strings, transport, trays, words};
 use crate::lesson::Predict;
 
 const BACK: &str = "M14 4 6 10l8 6z";
@@ -25,6 +25,10 @@ pub fn view(controls: &transport::Props) -> Html {
     let asked = state.vote.and_then(|i| Some((i, state.lesson.predictions.get(i)?)));
     let body = match asked {
         Some((index, question)) => vote(state, to, index, question),
+        None if state.cards.sorting.is_some() => {
+            let props = words::Props { state: state.clone(), to: to.clone() };
+            html! { <div class="vote">{ trays::cards(&props) }</div> }
+        }
         None => lesson(controls),
     };
     let act = |word: &'static str, path: &'static str, action: Action| {

@@ -157,7 +157,8 @@ fn Prove(props: &Props) -> Html {
         Some(_) => strings::PROVE_AGAIN,
     };
     html! {
-        <details class="prove" id="pauses">
+        // Once something was tried it stays unfolded, also where a tab of the page was left and entered again.
+        <details class="prove" id="pauses" open={held.is_some()}>
             <summary><h2>{ strings::PROVE_TITLE }</h2></summary>
             <p class="quiet">{ strings::PROVE_ABOUT }</p>
             <p class="pair">

@@ -1,6 +1,6 @@
 //! The part of the address after `#`: which page, and for a lesson its run and place.
 
-use super::look::View;
+use super::look::{AS, View};
 use super::state::{Place, State, own_edits};
 use crate::lesson::Level;
 use crate::run::{Link, node_ids};
@@ -35,6 +35,7 @@ impl Route {
             Some("topology") => View::Topology,
             _ => View::Diagram,
         };
+        let eyes = link.view.as_deref().and_then(|v| v.strip_prefix(AS)).map(String::from);
         let word = link.level.as_deref();
         let level = Level::ALL.into_iter().find(|l| Some(l.word()) == word);
         if let (Some(word), None) = (word, level) {
@@ -48,6 +49,7 @@ impl Route {
             event: link.event,
             present: link.present,
             view,
+            eyes,
             level,
             mark: reading.mark,
             unread,
@@ -74,7 +76,7 @@ impl Route {
             event,
             edits: (edits != own_edits(lesson, state.variant)).then(|| edits.to_vec()),
             present: state.present,
-            view: (state.look.view != View::Diagram).then(|| state.look.view.word().into()),
+            view: state.view_word(),
         };
         link.write(&nodes(lesson, state.variant), hash)
     }

@@ -241,7 +241,7 @@ pub const PRESENT_KEYS: &[(&str, &str)] = &[
     ("Esc", "leaves"),
 ];
 pub const KEYS_TITLE: &str = "Keys";
-pub const KEYS_NOTE: &str = "Keys work while the focus is in the lesson. In a field they type, and on a button Space and Enter press it.";
+pub const KEYS_NOTE: &str = "Keys work wherever the focus is. In a field they type, and on a button Space and Enter press it.";
 pub const HOW_TO_READ: &str = "How to read the picture";
 /// Its signs, each with what it says.
 pub const LEGEND: &[(&str, &str)] = &[
@@ -763,6 +763,10 @@ pub fn no_task(level: Level) -> String {
 
 fn level_word(task: Level) -> &'static str {
     level(Some(task))
+}
+
+pub fn no_node(id: &str) -> String {
+    format!("This run has no node “{id}” to see as, so here is what everybody sees.")
 }
 
 pub fn no_run(name: &str, known: &str) -> String {

@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accessible, focusIs, page, running, shot } from "./lib.mjs";
+import { accessible, focusIs, page, running, shot, unfold } from "./lib.mjs";
 
 const LESSON = "#/lesson/lease-expiration";
 const KEY = "lockscope.kept";
@@ -24,6 +24,7 @@ async function add(tab, edit) {
   await tab.locator("#edit").fill(edit);
   await tab.keyboard.press("Enter");
   await tab.locator(".edits code").getByText(edit, { exact: true }).first().waitFor();
+  await unfold(tab, "runs");
 }
 
 /** Waits until what is kept names all of these. */
@@ -133,6 +134,7 @@ test("two tabs on one storage lose nothing, and rest", page(async ({ open }) => 
 async function choose(tab, name, content) {
   const path = join(tmpdir(), `lockscope-${process.pid}-${name}`);
   await writeFile(path, content);
+  await unfold(tab, "runs");
   const chooser = tab.waitForEvent("filechooser");
   await tab.locator(".files summary").evaluate((summary) => { summary.parentElement.open = true; });
   await tab.locator("input[type=file]").evaluate((field) => field.click());
@@ -158,7 +160,7 @@ test("all branches go into a file and come back in another browser; a bad file c
   const text = await choose(other, "text.json", "{ \"lockscope\": 1,");
   assert.match(text, /Nothing was loaded: character \d+: expected/);
   const good = await choose(other, "good.json", file);
-  assert.match(good, /Loaded, with one new branch\./);
+  assert.match(good, /^Loaded: 2 branches in this lesson, under “Other runs, and your branches”\.$/);
   await other.locator(".branch-name", { hasText: "at 5s crash client-b" }).waitFor();
   await other.locator(".branches > ul > li summary").nth(1).click();
   await other.getByRole("button", { name: /^Open: A long pause, with/ }).click();
@@ -286,7 +288,10 @@ test("the address carries twenty edits in three hundred characters and brings th
 test("a tab that was hidden for a minute while playing goes on where it stopped", page(async ({ open }) => {
   const tab = await open(LESSON);
   const run = await hash(tab);
-  await tab.getByRole("checkbox", { name: "Stop at beats" }).uncheck();
+  await tab.getByRole("button", { name: "Settings" }).click();
+  await tab.getByRole("switch", { name: "Stop at beats" }).click();
+  await tab.keyboard.press("Escape");
+  await tab.getByRole("dialog").waitFor({ state: "detached" });
   // A hidden tab draws no frames, and its clock goes on: the next frame comes a minute later.
   await tab.evaluate(() => {
     const real = globalThis.requestAnimationFrame.bind(globalThis);

@@ -276,6 +276,11 @@ test("the menu offers what the lesson needs, also for a single message", page(as
   await tab.getByRole("button", { name: "Break it", exact: true }).click();
   const dialog = tab.getByRole("dialog");
   assert.equal(await dialog.getByRole("button", { name: "Lose the next message" }).count(), 0, "this lesson loses none");
+  await dialog.getByText("This lesson offers: a pause, a cut, a death, a message delayed.").waitFor();
+  await dialog.getByRole("button", { name: "More faults" }).press("Enter");
+  for (const name of ["Lose the next message", "Let a copy of the next message arrive too", "Set forward", "Freeze its machine"]) {
+    assert.equal(await dialog.getByRole("button", { name }).count(), 1, name);
+  }
   await dialog.getByRole("combobox", { name: "The way to" }).selectOption({ label: "Resource" });
   await accessible(tab);
   await shot(tab, "hands-break");
@@ -284,9 +289,23 @@ test("the menu offers what the lesson needs, also for a single message", page(as
   assert.match((await edits(tab)).at(-1), /^delay client-a>resource#2 by 12s$/);
   await tab.locator("#stage").focus();
   await tab.keyboard.press("i");
-  await dialog.getByRole("combobox", { name: "The way to" }).selectOption({ label: "everybody" });
+  await dialog.getByRole("combobox", { name: "The way to" }).selectOption({ label: "two sides…" });
+  await dialog.getByRole("checkbox", { name: "Resource" }).check();
+  await accessible(tab);
+  await shot(tab, "hands-sides");
   await dialog.getByRole("button", { name: "Cut", exact: true }).click();
-  assert.match((await edits(tab)).at(-1), /cut \{client-a\}\|\{client-b lock-service resource\} for 12s$/);
+  assert.match((await edits(tab)).at(-1), /cut \{resource client-a\}\|\{client-b lock-service\} for 12s$/);
+  // What cannot be done says why: all are on one side, and who is paused is not paused again.
+  await tab.keyboard.press("i");
+  await dialog.getByRole("combobox", { name: "The way to" }).selectOption({ label: "two sides…" });
+  for (const box of await dialog.getByRole("checkbox").all()) await box.check();
+  const nobody = dialog.getByRole("button", { name: "Cut Nobody is left on the other side." });
+  assert.equal(await nobody.getAttribute("aria-disabled"), "true");
+  await tab.keyboard.press("Escape");
+  const paused = await open(opener, `${LESSON}?event=40`);
+  await paused.locator("#stage").focus();
+  await paused.keyboard.press("i");
+  await paused.getByRole("button", { name: /^Pause now It is stopped already, until 13\.20 s\./ }).waitFor();
 }));
 
 test("nothing moves by itself once the hand is gone", page(async ({ open: opener }) => {

@@ -189,6 +189,9 @@ export async function running(tab) {
   assert.equal(await state.jsonValue(), "running");
 }
 
+/** Unfolds what waits behind one line of the story's column: `runs` or `pauses`. */
+export const unfold = (tab, id) => tab.locator(`#${id}`).evaluate((details) => { details.open = true; });
+
 /** Waits until the focus is on the element with this id (or on one that the pattern matches): it may move after rendering. */
 export async function focusIs(tab, id) {
   const [source, exact] = id instanceof RegExp ? [id.source, false] : [id, true];

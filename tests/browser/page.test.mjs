@@ -138,14 +138,26 @@ test("single-letter keys are found, switched off, and stay off", page(async ({ o
   await dialog(tab).getByRole("spinbutton").waitFor();
 }));
 
-test("keys outside the lesson's region do nothing there, and arrows scroll", page(async ({ open }) => {
+test("keys work wherever the focus is, but in fields and dialogs, and arrows scroll", page(async ({ open }) => {
   const tab = await lesson(open, { viewport: { width: 900, height: 500 } });
+  // A press on the head of the page, or where nothing is, takes the focus away from the lesson.
   for (const target of [() => document.activeElement.blur(), () => document.querySelector("header a").focus()]) {
     await tab.evaluate(target);
-    for (const key of ["k", "ArrowRight", "g", "p", "End"]) await tab.keyboard.press(key);
+    await tab.keyboard.press("ArrowRight");
+    assert.equal(await step(tab), 1);
+    await tab.keyboard.press("Home");
     assert.equal(await step(tab), 0);
-    assert.equal(await dialog(tab).count(), 0);
+    await tab.keyboard.press("g");
+    await dialog(tab).waitFor();
+    await tab.keyboard.press("k");
+    await tab.keyboard.press("Escape");
+    await dialog(tab).waitFor({ state: "detached" });
+    assert.equal(await step(tab), 0, "a dialog has its keys for itself");
   }
+  await tab.locator("#edit").focus();
+  await tab.keyboard.type("kgp");
+  assert.equal(await tab.locator("#edit").inputValue(), "kgp");
+  assert.equal(await dialog(tab).count(), 0);
   await tab.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
   await tab.keyboard.press("ArrowDown");
   await tab.waitForFunction(() => scrollY > 0);
@@ -174,7 +186,9 @@ test("settings are remembered, and the address's colours win without being kept"
   await tab.reload();
   await stage(tab).waitFor();
   assert.equal(await theme(), dark);
-  assert.equal(await tab.getByRole("checkbox", { name: "Stop at beats" }).isChecked(), false);
+  await settings(tab, async (sheet) => {
+    assert.equal(await sheet.getByRole("switch", { name: "Stop at beats" }).getAttribute("aria-checked"), "false");
+  });
 
   const kept = await tab.evaluate(() => JSON.stringify(localStorage));
   const address = new URL(tab.url());

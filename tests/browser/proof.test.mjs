@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { accessible, page, shot } from "./lib.mjs";
+import { accessible, focusIs, page, shot, unfold } from "./lib.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const LESSON = "#/lesson/lease-expiration";
@@ -25,8 +25,16 @@ function native() {
 
 const done = (tab) => tab.waitForFunction(() => document.querySelector("#prove").textContent === "Try again", null, { timeout: 30_000 });
 
+async function lesson(open, options) {
+  const tab = await open(LESSON, options);
+  await unfold(tab, "pauses");
+  return tab;
+}
+
 test("nothing is tried by itself, and then all of it, with the counts of the command line", page(async ({ open }) => {
   const tab = await open(LESSON);
+  await tab.locator("#pauses > summary").focus();
+  await tab.keyboard.press("Enter");
   assert.equal(await button(tab).innerText(), "Try every pause");
   assert.equal(await tab.locator(".prove table").count(), 0);
   // By keys alone.
@@ -47,7 +55,7 @@ test("nothing is tried by itself, and then all of it, with the counts of the com
     assert.ok(text.includes(`${harmful} of ${found.schedules}`), text);
     for (const word of ["corruption", "lost update", "torn section"]) {
       const key = { "lost update": "lost_updates", "torn section": "torn_sections" }[word] ?? word;
-      assert.equal(text.includes(`${word} ${kinds[key]}`), kinds[key] > 0, text);
+      assert.equal(text.includes(`${word}: ${kinds[key]}`), kinds[key] > 0, text);
     }
   }
   for (const bound of found.bounds) assert.ok((await tab.locator(".bounds").innerText()).includes(bound), bound);
@@ -58,7 +66,7 @@ test("nothing is tried by itself, and then all of it, with the counts of the com
 }));
 
 test("a harmful run opens at its harm, and undo brings back what was there", page(async ({ open }) => {
-  const tab = await open(LESSON);
+  const tab = await lesson(open);
   const before = await edits(tab);
   await button(tab).click();
   await done(tab);
@@ -77,7 +85,7 @@ test("a harmful run opens at its harm, and undo brings back what was there", pag
 }));
 
 test("it stops at once, says how far it came, and counts nothing of another run", page(async ({ open }) => {
-  const tab = await open(LESSON);
+  const tab = await lesson(open);
   // A slice lasts some milliseconds: it is stopped in the same task that began it.
   await tab.evaluate(() => {
     const press = () => document.querySelector("#prove").click();
@@ -95,8 +103,12 @@ test("it stops at once, says how far it came, and counts nothing of another run"
   await tab.waitForTimeout(400);
   assert.equal(await tab.locator(".so-far").innerText(), words, "nothing goes on behind it");
   assert.equal(await button(tab).innerText(), "Try again");
-  await button(tab).click();
+  // What was stopped can go on, and the focus stays beside the button that goes.
+  await tab.getByRole("button", { name: "Go on", exact: true }).press("Enter");
+  await focusIs(tab, "prove");
   await done(tab);
+  assert.match(await tab.locator(".so-far").innerText(), /^All \d+ schedules are tried/);
+  assert.equal(await tab.getByRole("button", { name: "Go on", exact: true }).count(), 0);
   // Another edit is another run: the figures go.
   await tab.getByRole("textbox", { name: /edit/i }).last().fill("at 2s cut client-b resource for 1s");
   await tab.keyboard.press("Enter");
@@ -105,7 +117,7 @@ test("it stops at once, says how far it came, and counts nothing of another run"
 }));
 
 test("by touch on a phone", page(async ({ open }) => {
-  const tab = await open(LESSON, { viewport: { width: 390, height: 844 }, hasTouch: true });
+  const tab = await lesson(open, { viewport: { width: 390, height: 844 }, hasTouch: true });
   await button(tab).scrollIntoViewIfNeeded();
   await button(tab).tap();
   await done(tab);
@@ -118,4 +130,8 @@ test("by touch on a phone", page(async ({ open }) => {
   await shot(tab, "proof-phone");
   await row(tab, "none").getByRole("button").first().tap();
   await tab.locator("#verdict", { hasText: "Corrupted" }).waitFor();
+  // The picture is in sight, and it is said what it shows.
+  await focusIs(tab, "stage");
+  await tab.waitForFunction(() => document.querySelector("#stage").getBoundingClientRect().top >= 0);
+  await tab.locator(".notice", { hasText: "does harm is on screen" }).waitFor();
 }));
