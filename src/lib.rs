@@ -17,6 +17,9 @@
 //!
 //! Start reading at [`run::Run::of`], which is the whole flow in a page.
 
+// Markup is read token by token (`ui::tag`).
+#![recursion_limit = "512"]
+
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
 pub mod diagram;

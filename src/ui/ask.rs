@@ -1,7 +1,7 @@
 //! Predictions: asked, committed, looked at, answered by the run.
 
 use web_sys::{MouseEvent, SubmitEvent};
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use_state_eq};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, use_state_eq};
 
 use super::draw::Same;
 use super::learn::{Said, Seen};
@@ -10,6 +10,7 @@ use super::part::part;
 use super::platform;
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use super::words::Props;
 use crate::lesson::Predict;
 use crate::narrate;

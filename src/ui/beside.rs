@@ -1,7 +1,7 @@
 //! Two runs compared, on screen: where they part, both pictures, both verdicts, the figures that differ.
 
 use web_sys::MouseEvent;
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, use_memo};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, use_memo};
 
 use super::dialogs::dialog;
 use super::draw::{Same, node, tone};
@@ -9,6 +9,7 @@ use super::page::Model;
 use super::part::part;
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use super::versus::Versus;
 
 /// The width that each picture is laid out for.

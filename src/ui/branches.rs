@@ -1,13 +1,14 @@
 //! The list of branches, and the file of them.
 
 use web_sys::{HtmlInputElement, MouseEvent, SubmitEvent};
-use yew::{Callback, Html, component, html, use_node_ref, use_state_eq};
+use yew::{Callback, Html, component, use_node_ref, use_state_eq};
 
 use super::draw::tone;
 use super::part::part;
 use super::state::Action;
 use super::store::{self, Keeping};
 use super::strings;
+use super::tag::html;
 use super::versus::Against;
 use super::words::Props;
 use super::{platform, work};

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, MouseEvent, SubmitEvent};
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_state_eq};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, props, use_state_eq};
 
 use super::dialogs::{dialog, whole};
 use super::draw::{Choice, ChoiceProps, Same};
@@ -12,6 +12,7 @@ use super::page::Model;
 use super::part::part;
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use crate::lesson::FAULTS;
 use crate::narrate;
 use crate::run::NodeKind;

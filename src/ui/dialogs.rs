@@ -4,7 +4,7 @@
 use wasm_bindgen::JsCast;
 use web_sys::{FocusEvent, HtmlDialogElement, HtmlInputElement, MouseEvent, SubmitEvent};
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_effect_with,
+    Callback, Html, Properties, UseReducerDispatcher, component, props, use_effect_with,
     use_node_ref, use_state_eq,
 };
 
@@ -13,6 +13,7 @@ use super::page::Model;
 use super::part::part;
 use super::settings::{Settings, Words};
 use super::state::{Action, State};
+use super::tag::html;
 use super::{platform, strings};
 use crate::diagram;
 use crate::narrate;

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use web_sys::HtmlSelectElement;
 use yew::virtual_dom::{VNode, VTag, VText};
-use yew::{Callback, Html, Properties, component, html, use_effect, use_node_ref};
+use yew::{Callback, Html, Properties, component, use_effect, use_node_ref};
+
+use super::tag::html;
 
 use crate::diagram::{Element, Primitive};
 use crate::narrate::Tone;

@@ -1,9 +1,7 @@
 //! The knife edge on screen: two runs that a millisecond tells apart, side by side.
 
 use web_sys::MouseEvent;
-use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, html, use_memo, use_state_eq,
-};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, use_memo, use_state_eq};
 
 use super::dialogs::dialog;
 use super::draw::{Same, node, tone};
@@ -12,6 +10,7 @@ use super::part::part;
 use super::route::Route;
 use super::sought::Found;
 use super::state::{Action, State};
+use super::tag::html;
 use super::{platform, strings};
 use crate::narrate;
 use crate::run::Run;

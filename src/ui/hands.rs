@@ -5,10 +5,7 @@ use web_sys::{
     FocusEvent, HtmlElement, HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent, PointerEvent,
     SubmitEvent,
 };
-use yew::{
-    Callback, Html, UseReducerDispatcher, UseStateHandle, classes, component, html, props,
-    use_node_ref,
-};
+use yew::{Callback, Html, UseReducerDispatcher, UseStateHandle, component, props, use_node_ref};
 
 use super::draw::{Choice, ChoiceProps, Same};
 use super::hold::{Grip, Number, in_seconds, read};
@@ -16,6 +13,7 @@ use super::page::Model;
 use super::part::part;
 use super::player::{Held, Player};
 use super::state::{Action, State, own_edits};
+use super::tag::html;
 use super::words::Props;
 use super::{platform, strings};
 use crate::diagram::{Area, Mark, Shape};
@@ -330,12 +328,17 @@ fn handle(
         })
     };
     let value = state.show.number(number).unwrap_or_default();
-    let class = if ends { "grip grip-end" } else { "grip" };
+    let class = match (ends, held) {
+        (true, true) => "grip grip-end held",
+        (true, false) => "grip grip-end",
+        (false, true) => "grip held",
+        (false, false) => "grip",
+    };
     let style = format!("left:{}px;top:{}px", point.x, point.y - header);
     let says = if ends { strings::paused_for(length) } else { strings::starts_at(value) };
     html! {
         <>
-            <button type="button" key={number_id(number)} id={grip_id(number)} class={classes!(class, held.then_some("held"))} {style}
+            <button type="button" key={number_id(number)} id={grip_id(number)} {class} {style}
                 aria-label={strings::grip(&state.label(number), value)}
                 {onpointerdown} {onpointermove} {onpointercancel} {onlostpointercapture} {onclick} {onkeydown} />
             if held {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{KeyboardEvent, MouseEvent};
-use yew::{Callback, Html, Properties, component, html, use_effect_with, use_state, use_state_eq};
+use yew::{Callback, Html, Properties, component, use_effect_with, use_state, use_state_eq};
 
 use super::dialogs::{help, settings};
 use super::draw::{Same, logo};
@@ -16,6 +16,7 @@ use super::route::Route;
 use super::settings::Settings;
 use super::state::{Place, State};
 use super::strings;
+use super::tag::html;
 use crate::lesson;
 
 #[wasm_bindgen]

@@ -6,11 +6,12 @@ use std::mem::{discriminant, take};
 use std::rc::Rc;
 
 use web_sys::Document;
-use yew::{Html, Properties, component, html, use_effect_with, use_mut_ref, use_node_ref};
+use yew::{Html, Properties, component, use_effect_with, use_mut_ref, use_node_ref};
 
 use super::draw::Same;
 use super::platform;
 use super::stage::group;
+use super::tag::html;
 use crate::diagram::{Element, Mark, Picture};
 use crate::sim::Micros;
 

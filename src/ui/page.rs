@@ -6,8 +6,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
     Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, UseStateSetter,
-    component, hook, html, use_effect, use_effect_with, use_memo, use_node_ref, use_reducer,
-    use_state, use_state_eq,
+    component, hook, use_effect, use_effect_with, use_memo, use_node_ref, use_reducer, use_state,
+    use_state_eq,
 };
 
 use super::aloud::Speaker;
@@ -32,6 +32,7 @@ use super::stage::{Stage, lead};
 use super::state::{Action, State};
 use super::store::use_store;
 use super::strings;
+use super::tag::html;
 use super::transport;
 use super::words::{self, words};
 use crate::sim::ProcId;

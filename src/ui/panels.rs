@@ -3,8 +3,8 @@
 use gloo_timers::callback::Timeout;
 use web_sys::MouseEvent;
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, hook, html, props,
-    use_effect_with, use_force_update, use_memo, use_mut_ref, use_state_eq,
+    Callback, Html, Properties, UseReducerDispatcher, component, hook, props, use_effect_with,
+    use_force_update, use_memo, use_mut_ref, use_state_eq,
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
@@ -16,6 +16,7 @@ use super::show::Size;
 use super::sight::{answer, eyes_button, eyes_log, sees};
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use crate::narrate;
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, ProcId, TaskState, World};

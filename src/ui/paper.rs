@@ -1,12 +1,13 @@
 //! The run on screen as a hand-out. It is drawn only while the browser prints, so that the page holds
 //! no node of it otherwise.
 
-use yew::{Html, hook, html, use_effect_with, use_state_eq};
+use yew::{Html, hook, use_effect_with, use_state_eq};
 
 use super::draw::node;
 use super::platform::{self, Listener, use_media};
 use super::state::{State, own_edits};
 use super::strings;
+use super::tag::html;
 use crate::diagram::{Layout, layout};
 use crate::sheet::{self, Scene};
 use crate::sim::EventId;

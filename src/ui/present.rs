@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, MouseEvent};
-use yew::{Callback, Html, UseReducerDispatcher, html};
+use yew::{Callback, Html, UseReducerDispatcher};
 
 use super::class::Count;
 use super::draw::{Same, icon};
@@ -10,6 +10,7 @@ use super::page::Model;
 use super::part::part;
 use super::stage::{self, Stage};
 use super::state::{Action, State};
+use super::tag::html;
 use super::{strings, transport, trays, words};
 use crate::lesson::Predict;
 
@@ -173,7 +174,7 @@ fn field(
         html! { <button type="button" class="plain" aria-label={name} {onclick}>{ icon(path) }</button> }
     };
     if !open {
-        return html! { <span class="was" aria-label={label}>{ hands }</span> };
+        return html! { <span class="was" aria-label={label}>{ hands.to_string() }</span> };
     }
     html! {
         <span class="hands">

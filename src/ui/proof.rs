@@ -6,14 +6,15 @@ use std::rc::Rc;
 use gloo_timers::callback::Timeout;
 use web_sys::MouseEvent;
 use yew::{
-    Callback, Html, Properties, UseReducerDispatcher, component, hook, html, use_effect_with,
-    use_memo, use_state,
+    Callback, Html, Properties, UseReducerDispatcher, component, hook, use_effect_with, use_memo,
+    use_state,
 };
 
 use super::draw::Same;
 use super::page::Model;
 use super::part::part;
 use super::state::{Action, State};
+use super::tag::html;
 use super::{platform, strings};
 use crate::narrate;
 use crate::run::{self, Run};

@@ -4,7 +4,7 @@
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, MouseEvent};
 use yew::{
-    Callback, Html, NodeRef, Properties, UseReducerDispatcher, component, html, use_effect_with,
+    Callback, Html, NodeRef, Properties, UseReducerDispatcher, component, use_effect_with,
     use_node_ref, use_state_eq,
 };
 
@@ -18,6 +18,7 @@ use super::player::FIRST_HEIGHT;
 use super::stage::{drawn, in_sight};
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use crate::diagram::{self, Area, Mark, Picture, Point, defs, header, hit};
 use crate::narrate::{self, Missing};
 use crate::sim::{EventId, ProcId};

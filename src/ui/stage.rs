@@ -6,8 +6,8 @@ use std::rc::Rc;
 use web_sys::{HtmlElement, MouseEvent};
 use yew::virtual_dom::{Key, VNode};
 use yew::{
-    Callback, Html, Properties, TargetCast, UseReducerDispatcher, component, hook, html,
-    use_effect_with, use_force_update, use_mut_ref, use_state_eq,
+    Callback, Html, Properties, TargetCast, UseReducerDispatcher, component, hook, use_effect_with,
+    use_force_update, use_mut_ref, use_state_eq,
 };
 
 use super::draw::{Same, icon, node, nodes, tag};
@@ -22,6 +22,7 @@ use super::player::{Nodes, Player, Sight};
 use super::sight;
 use super::state::{Action, State};
 use super::strings;
+use super::tag::html;
 use super::transport::PLAY;
 use crate::diagram::{Area, Element, Mark, Picture, Primitive, Shape, defs, header, paths};
 use crate::lesson::{Block, Inline};

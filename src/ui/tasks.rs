@@ -1,13 +1,14 @@
 //! What there is to do in a lesson: the levels of guidance, the task on screen, tokens by hand.
 
 use web_sys::{MouseEvent, SubmitEvent};
-use yew::{Callback, Html, html};
+use yew::{Callback, Html};
 
 use super::draw::icon;
 use super::learn::Standing;
 use super::platform;
 use super::state::Action;
 use super::strings;
+use super::tag::html;
 use super::words::{Props, kicker};
 use crate::lesson::Level;
 

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, html, props, use_node_ref};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component, props, use_node_ref};
 
 use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
 use super::page::Model;
@@ -13,6 +13,7 @@ use super::show::Size;
 use super::sight::eyes_stand;
 use super::state::{Action, SPEEDS, State};
 use super::strings;
+use super::tag::html;
 use crate::diagram::{miniature, miniature_x};
 use crate::narrate;
 use crate::run::Run;

@@ -1,11 +1,12 @@
 //! The cards of a lesson: one on top, two trays, and what the runs make of it.
 
 use web_sys::MouseEvent;
-use yew::{Callback, Html, html};
+use yew::{Callback, Html};
 
 use super::platform;
 use super::state::Action;
 use super::strings;
+use super::tag::html;
 use super::words::Props;
 use crate::lesson::Class;
 

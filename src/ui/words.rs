@@ -2,7 +2,7 @@
 //! predictions, `hands` what is done to the run.
 
 use web_sys::MouseEvent;
-use yew::{Callback, Html, Properties, UseReducerDispatcher, html};
+use yew::{Callback, Html, Properties, UseReducerDispatcher};
 
 use super::ask::prediction;
 use super::branches::Branches;
@@ -13,6 +13,7 @@ use super::part::part;
 use super::proof::{self, Prover};
 use super::state::{Action, State, own_edits};
 use super::strings;
+use super::tag::html;
 use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
 use super::versus::Against;
