@@ -72,6 +72,8 @@ mod present;
 #[cfg(target_arch = "wasm32")]
 mod proof;
 #[cfg(target_arch = "wasm32")]
+mod scroll;
+#[cfg(target_arch = "wasm32")]
 mod sight;
 #[cfg(target_arch = "wasm32")]
 mod stage;

@@ -15,6 +15,7 @@ use yew::{NodeRef, UseReducerDispatcher};
 use super::hold::Number;
 use super::page::Model;
 use super::platform;
+use super::scroll::Sight;
 use super::show::{Head, Show, Size};
 use super::state::{Action, State};
 use crate::diagram::{Picture, Shape};
@@ -33,63 +34,6 @@ const TREMBLE: i32 = 3;
 const CLOSE: i32 = 28;
 /// How many messages in flight are drawn at once.
 pub const DOTS: usize = 24;
-
-/// The box that the picture scrolls in, as it was last seen: asking the browser makes it lay out the page.
-/// All lengths are in pixels of the screen.
-#[derive(PartialEq, Default)]
-pub struct Sight {
-    /// How far it is scrolled.
-    pub top: Cell<i32>,
-    /// Its height; 0 before the page knows.
-    pub height: Cell<i32>,
-    /// A hand has something in it.
-    pub held: Cell<bool>,
-}
-
-/// The height that is taken to be in sight before the page knows better.
-pub const FIRST_HEIGHT: i32 = 800;
-
-impl Sight {
-    /// Takes over how the box really is.
-    pub fn measure(&self, element: &Element) {
-        self.top.set(element.scroll_top());
-        self.height.set(element.client_height());
-    }
-
-    /// How much of the picture is in sight.
-    pub fn height(&self) -> i32 {
-        match self.height.get() {
-            0 => FIRST_HEIGHT,
-            height => height,
-        }
-    }
-
-    /// How far the box has to be scrolled so that this moment is well in sight; none if it is already.
-    pub fn follow(&self, picture: &Picture, at: f64, scale: f64, jumped: bool) -> Option<i32> {
-        // Nothing may run away under a hand.
-        if self.held.get() {
-            return None;
-        }
-        let height = f64::from(self.height()) / scale;
-        let y = y_at(picture, at);
-        let top = f64::from(self.top.get()) / scale;
-        let above = f64::from(picture.header_height) + 24.0;
-        // On a wall there is no room to spare for what has not happened yet.
-        let (lowest, after_jump) = if scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
-        // On a wall the present stands low, so that what led to it is in sight.
-        let wall = jumped && scale > 1.0;
-        let wanted = if wall {
-            y - height * after_jump
-        } else if y > top + height * lowest {
-            y - height * if jumped { after_jump } else { lowest }
-        } else if y < top + above {
-            y - above
-        } else {
-            return None;
-        };
-        Some((wanted.max(0.0) * scale).round() as i32)
-    }
-}
 
 /// The nodes that the player writes to.
 #[derive(Clone, PartialEq, Default)]
@@ -531,7 +475,7 @@ fn tenths(length: f64) -> String {
 }
 
 /// The height of a moment, finer than a pixel.
-fn y_at(picture: &Picture, at: f64) -> f64 {
+pub fn y_at(picture: &Picture, at: f64) -> f64 {
     let next = picture.knots.partition_point(|k| k.at.0 as f64 <= at);
     let knot = |i: usize| picture.knots.get(i).map(|k| (k.at.0 as f64, f64::from(k.y)));
     match (next.checked_sub(1).and_then(knot), knot(next)) {

@@ -14,7 +14,7 @@ use super::page::Model;
 use super::panels;
 use super::part::part;
 use super::platform::{self, use_width};
-use super::player::FIRST_HEIGHT;
+use super::scroll::FIRST_HEIGHT;
 use super::stage::{drawn, in_sight};
 use super::state::{Action, State};
 use super::strings;
