@@ -29,7 +29,7 @@ const FEW: usize = 30;
 /// From so many sentences to another is no step but a jump.
 const JUMP: usize = 20;
 /// How long the head must rest until all are drawn, in milliseconds.
-const RESTS: u32 = 200;
+const RESTS: u32 = 400;
 
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
