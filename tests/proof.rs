@@ -151,7 +151,11 @@ fn the_counts_equal_those_of_trying_every_length() {
         let proof = proof(&case, Aim::Harm);
         let plain: Vec<String> = Vec::new();
         let (count, rows) = brute_force(&case, &plain, grid, longest);
-        assert_eq!(proof.places.len(), instructions(&case, &plain).len(), "{name}");
+        let places = instructions(&case, &plain);
+        assert_eq!(proof.places.len(), places.len(), "{name}");
+        // Whoever it is that stops, the other one included.
+        let clients: BTreeSet<&str> = places.iter().map(|p| p.0.as_str()).collect();
+        assert_eq!(clients, BTreeSet::from(["client-a", "client-b"]), "{name}");
         let found: Vec<_> = proof.rows.iter().map(|r| (r.harmful, r.kinds)).collect();
         assert_eq!((proof.schedules.len(), found), (count, rows), "{name}");
         println!("{name}: {count} {:?}", proof.rows.iter().map(|r| r.harmful).collect::<Vec<_>>());

@@ -184,3 +184,17 @@ fn the_repository_speaks_of_itself_alone() {
         }
     }
 }
+
+#[test]
+fn every_test_that_the_list_of_what_is_shown_names_is_there() {
+    let list = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("it is there");
+    let (_, list) = list.split_once("## Which test shows what").expect("it has the list");
+    let named: Vec<&str> =
+        list.split('`').skip(1).step_by(2).filter(|w| w.contains("::")).collect();
+    assert!(named.len() > 30);
+    for name in named {
+        let (file, test) = name.split_once("::").unwrap_or_default();
+        let text = fs::read_to_string(root().join(format!("tests/{file}.rs"))).unwrap_or_default();
+        assert!(text.contains(&format!("#[test]\nfn {test}(")), "there is no test {name}");
+    }
+}
