@@ -135,11 +135,12 @@ async function choose(tab, name, content) {
   const path = join(tmpdir(), `lockscope-${process.pid}-${name}`);
   await writeFile(path, content);
   await unfold(tab, "runs");
+  const before = await tab.locator("#work-told").textContent();
   const chooser = tab.waitForEvent("filechooser");
   await tab.locator(".files summary").evaluate((summary) => { summary.parentElement.open = true; });
   await tab.locator("input[type=file]").evaluate((field) => field.click());
   await (await chooser).setFiles(path);
-  await tab.locator("#work-told", { hasText: /\S/ }).waitFor();
+  await tab.waitForFunction((old) => !["", old].includes(document.querySelector("#work-told").textContent), before);
   return tab.locator("#work-told").textContent();
 }
 

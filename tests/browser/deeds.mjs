@@ -27,6 +27,14 @@ async function bring(hands, target) {
   assert.ok(await comes(target, 2000), `${target} is nowhere`);
 }
 
+/** Opens the part of the page with this heading, where it is folded. */
+async function unfold(hands, name) {
+  const fold = hands.tab.locator("summary", { hasText: name });
+  // Where it is not folded there is nothing to open, and what is wanted is in sight.
+  if (!(await bring(hands, fold).then(() => true, () => false))) return;
+  if (await fold.first().evaluate((summary) => !summary.parentElement.open)) await hands.press(fold);
+}
+
 /** A point of the picture where a mark of something that has happened is in sight. */
 export async function inSight(tab) {
   const point = await tab.locator("#stage .picture").first().evaluate((picture) => {
@@ -34,7 +42,7 @@ export async function inSight(tab) {
     stage.scrollIntoView({ block: "center" });
     const box = stage.getBoundingClientRect();
     // What has not happened yet is cut off, and the finger goes through it; what lies behind others is not meant.
-    const at = (x, y) => document.elementFromPoint(x, y)?.closest("[data-event] text");
+    const at = (x, y) => document.elementFromPoint(x, y)?.closest("[data-event] text:not(.f-muted)");
     for (let y = Math.min(box.bottom, innerHeight) - 8; y > box.top; y -= 6) {
       for (let x = box.left + 70; x < box.right - 4; x += 4) if (picture.contains(at(x, y) ?? null)) return [x, y];
     }
@@ -43,6 +51,12 @@ export async function inSight(tab) {
   assert.ok(point, "something that can be selected is in sight");
   return point;
 }
+
+/** Where the option with this label is in a list, and which one is chosen. */
+const choice = (target, label) => target.evaluate((select, [source, flags]) => {
+  const wanted = [...select.options].findIndex((option) => new RegExp(source, flags).test(option.text));
+  return [wanted, select.selectedIndex];
+}, label instanceof RegExp ? [label.source, label.flags] : [`^${label.replaceAll(/[^\w ]/g, ".")}$`, ""]);
 
 /** A keyboard, and no pointer. What it uses has to be reached with Tab, whatever the page is like. */
 export function keys(tab) {
@@ -75,10 +89,10 @@ export function keys(tab) {
     },
     async pick(target, label) {
       await hands.reach(target);
-      const way = await target.evaluate((select, wanted) =>
-        [...select.options].findIndex((option) => option.text === wanted) - select.selectedIndex, label);
+      const [wanted, now] = await choice(target, label);
+      const way = wanted - now;
       for (let n = 0; n < Math.abs(way); n += 1) await key(way > 0 ? "ArrowDown" : "ArrowUp");
-      assert.equal(await target.evaluate((select) => select.selectedOptions[0]?.text), label);
+      assert.equal((await choice(target, label))[1], wanted, `${label} can be chosen with arrows`);
     },
     async type(target, text) {
       await hands.reach(target);
@@ -147,7 +161,7 @@ export function finger(tab) {
     async pick(target, label) {
       await bring(hands, target);
       // The phone shows a list of its own.
-      await target.selectOption({ label });
+      await target.selectOption({ index: (await choice(target, label))[0] });
     },
     async type(target, text) {
       await hands.press(target);
@@ -221,7 +235,7 @@ const MENU = [
     [{ press: "Cut", way: "Lock service", length: "0.5" }, /^at \S+ cut client-a lock-service for 500ms$/],
     [{ press: "Cut", way: "Resource", length: "60" }, /^at \S+ cut client-a resource for 60s$/, { press: "Heal", way: "Resource" }, /^at \S+ heal client-a resource$/],
     [{ press: "Cut this direction only", way: "Resource" }, /^at \S+ cut client-a>resource for 12s$/],
-    [{ press: "Cut", way: "everybody" }, /^at \S+ cut \{client-a\}\|\{client-b lock-service resource\} for 12s$/],
+    [{ press: "Cut", way: /everybody|two sides/ }, /^at \S+ cut \{client-a\}\|\{client-b lock-service resource\} for 12s$/],
     [{ press: "Delay the next message", way: "Resource", length: "4" }, /^delay client-a>resource#\d+ by 4s$/],
   ]],
   ["clocks-lie?event=20", [
@@ -250,7 +264,7 @@ async function breakIt(hands, { press, node, way, next, task, rate, length }) {
   for (const [name, label] of choices.filter((c) => c[1])) {
     await hands.pick(sheet.getByRole("combobox", { name }), label);
   }
-  if (length) await hands.type(sheet.getByRole("spinbutton", { name: "Length in seconds" }), length);
+  if (length) await hands.type(sheet.getByRole("spinbutton", { name: /seconds/i }), length);
   await hands.press(button(sheet, press));
   await sheet.waitFor({ state: "detached" });
   await changes(tab, was);
@@ -323,25 +337,31 @@ export const DEEDS = [
     await hands.type(tab.getByRole("textbox", { name: /^Add an edit/ }), "at 5s kill client-b");
     await hands.press(button(tab, "Add"));
     await changes(tab, first);
+    const second = await run(tab);
+    await hands.type(tab.getByRole("textbox", { name: /^Add an edit/ }), "at 6s kill client-a");
+    await hands.press(button(tab, "Add"));
+    await changes(tab, second);
+    await unfold(hands, "branches");
     const branches = tab.getByRole("region", { name: "Branches" });
-    const row = branches.getByRole("listitem").filter({ hasText: "A long pause" }).first();
+    const row = branches.getByRole("listitem").filter({ hasText: "at 5s kill client-b" }).first();
     await hands.press(row.locator("summary"));
-    await hands.type(row.getByRole("textbox", { name: /^Name/ }), "worked example");
+    await hands.type(row.getByRole("textbox", { name: /^Name/ }), "of my own");
     await hands.press(button(row, "Rename"));
-    await branches.getByText("worked example").first().waitFor();
-    const named = branches.getByRole("listitem").filter({ hasText: "worked example" }).first();
-    await hands.press(button(named, "Compare: worked example"));
-    await dialog(tab).getByText(/Then here, at 5\.00 s/).waitFor();
+    await branches.getByText("of my own").first().waitFor();
+    const named = branches.getByRole("listitem").filter({ hasText: "of my own" }).first();
+    await hands.press(button(named, "Compare: of my own"));
+    await dialog(tab).locator("#parting").waitFor();
     await hands.close();
     await dialog(tab).waitFor({ state: "detached" });
-    await hands.press(button(named, "Open: worked example"));
-    await tab.waitForFunction((wanted) => document.querySelector(".stage").getAttribute("data-run-hash") === wanted, first);
-    const other = branches.getByRole("listitem").filter({ hasText: "kill client-b" }).first();
+    await hands.press(button(named, "Open: of my own"));
+    await tab.waitForFunction((wanted) => document.querySelector(".stage").getAttribute("data-run-hash") === wanted, second);
+    await unfold(hands, "branches");
+    const other = branches.getByRole("listitem").filter({ has: tab.locator(".branch-name", { hasText: "kill client-a" }) }).first();
     await hands.press(other.locator("summary"));
     await hands.press(button(other, /^Delete: /));
     await branches.getByText(/^Deleted: /).waitFor();
     await hands.press(button(branches, "Undo"));
-    await branches.locator(".branch-name", { hasText: "kill client-b" }).waitFor();
+    await branches.locator(".branch-name", { hasText: "kill client-a" }).waitFor();
   }],
 
   ["all work is saved to a file, and a file is loaded", "lease-expiration?event=200", async (hands) => {
@@ -349,14 +369,15 @@ export const DEEDS = [
     await hands.type(tab.getByRole("textbox", { name: /^Add an edit/ }), "at 5s kill client-b");
     await hands.press(button(tab, "Add"));
     await done(tab).getByText("at 5s kill client-b").waitFor();
-    await hands.press(tab.locator("summary", { hasText: "Your work" }));
+    await unfold(hands, "branches");
+    await unfold(hands, "Your work");
     const saved = tab.waitForEvent("download");
     await hands.press(button(tab, "Save to a file"));
     const text = await readFile(await (await saved).path(), "utf8");
     const path = join(tmpdir(), `lockscope-deed-${process.pid}.json`);
     await writeFile(path, text.replaceAll("at 5s kill client-b", "at 6s kill client-b"));
     await hands.choose("Load a file", path);
-    await tab.getByRole("status").getByText(/Loaded, with one new branch\./).waitFor();
+    await tab.getByRole("status").getByText(/^Loaded/).waitFor();
     await tab.locator(".branch-name", { hasText: "at 6s kill client-b" }).waitFor();
   }],
 
@@ -441,6 +462,7 @@ export const DEEDS = [
   ["every pause is tried, and a harmful one opened", "lease-expiration?event=200", async (hands) => {
     const { tab } = hands;
     const before = await edits(hands);
+    await unfold(hands, "Proof in the small");
     await hands.press(button(tab, "Try every pause"));
     await tab.getByText(/^All \d+ schedules are tried/).waitFor({ timeout: 60_000 });
     await hands.press(tab.getByRole("row", { name: /^token/ }).getByRole("button").first());
@@ -455,6 +477,7 @@ export const DEEDS = [
     // On a slow machine there is time to stop it.
     const client = await tab.context().newCDPSession(tab);
     await client.send("Emulation.setCPUThrottlingRate", { rate: 12 });
+    await unfold(hands, "Proof in the small");
     await hands.press(button(tab, "Try every pause"));
     await hands.press(button(tab, "Stop"));
     await tab.locator(".so-far", { hasText: /^Stopped after \d+ of \d+/ }).waitFor();
