@@ -5,13 +5,14 @@ use std::rc::Rc;
 
 use lockscope::lesson::{self, Class, Lesson, Level};
 use lockscope::narrate::Tone;
-use lockscope::run::{Course, MOST_BRANCHES, Parting, Span, kind};
+use lockscope::run::{Course, MOST_BRANCHES, MOST_EDITS, Parting, Span, kind};
 use lockscope::sim::{Micros, ProcId};
 use lockscope::ui::fault::Fault;
 use lockscope::ui::hold::Number;
 use lockscope::ui::kept::{self, Kept};
 use lockscope::ui::learn::{Said, Seen};
 use lockscope::ui::state::{Action, MOST_UNDO, Place, State};
+use lockscope::ui::strings;
 use lockscope::ui::versus::{Against, Versus};
 use lockscope::ui::voice::Wish;
 
@@ -67,6 +68,23 @@ fn an_edit_keeps_the_old_future_as_a_branch() {
     // The same run made again is the same branch.
     let again = after(back, [Action::Add(broken.edits[1].clone())]);
     assert_eq!(again.kept.branches.list().len(), 2);
+}
+
+#[test]
+fn a_run_with_as_many_edits_as_it_may_have_says_why_nothing_more_happens() {
+    let many = (0..MOST_EDITS - 1).map(|n| format!("at {}ms send resource 1", 100 + n));
+    let own = open().edits.clone();
+    let edits = own.into_iter().chain(many).collect();
+    let full =
+        State::open((*open().lesson).clone(), &Place { edits: Some(edits), ..Place::default() });
+    let full = full.expect("it runs");
+    assert_eq!(full.edits.len(), MOST_EDITS);
+    assert!(strings::EDITS_FULL.contains(&MOST_EDITS.to_string()));
+    for action in [Action::Defend(0), Action::Break(Fault::Crash(ProcId(0))), Action::Send(7)] {
+        let tried = full.after(action);
+        assert_eq!((tried.notice, tried.edits.len()), (Some(strings::EDITS_FULL), MOST_EDITS));
+        assert_eq!(tried.spoken.1, Wish::Done(strings::EDITS_FULL.into()));
+    }
 }
 
 #[test]

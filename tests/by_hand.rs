@@ -2,6 +2,7 @@
 
 mod support;
 
+use lockscope::diagram::{Layout, Shape, layout};
 use lockscope::judge::Testimony;
 use lockscope::narrate;
 use lockscope::run::{Run, parse_edit};
@@ -34,6 +35,21 @@ fn the_resource_compares_as_its_check_says() {
     assert_eq!(passes("token-once"), [true, false, true, false, false]);
     // Whoever sends by hand has read nothing, so that there is no version to compare.
     assert_eq!(passes("version"), [false; 5]);
+}
+
+#[test]
+fn each_has_an_arrow_that_comes_from_nobody() {
+    let run = bench(&[42, 41], "token");
+    let picture = layout(&run, &Layout::default());
+    let hands = run.record.events.iter().enumerate();
+    let hands = hands.filter(|(_, e)| matches!(e.note(), Some(Testimony::Hand(..))));
+    for (index, event) in hands {
+        let mark = picture
+            .marks
+            .iter()
+            .find(|m| m.event == EventId(index as u32) && matches!(m.shape, Shape::Hand { .. }));
+        assert_eq!(mark.map(|m| m.from), Some(event.at));
+    }
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use lockscope::lesson::{self, Lesson, Level, Located};
-use lockscope::sim::Micros;
+use lockscope::sim::{Micros, ProcId};
 use lockscope::ui::learn::{Said, Seen, Standing};
+use lockscope::ui::look::See;
 use lockscope::ui::route::Route;
 use lockscope::ui::show::Size;
 use lockscope::ui::state::{Action, Place, State};
@@ -209,6 +210,22 @@ fn asked_on_the_way(file: &str) -> Vec<usize> {
     }
     assert!(state.at_end(), "{file}: the story comes to its end");
     asked
+}
+
+#[test]
+fn eyes_survive_the_address() {
+    let state = open("06-fencing-tokens.md").after(Action::See(See::Eyes(Some(ProcId(1)))));
+    let placed = |address: &str| match Route::parse(address) {
+        Route::Lesson { place, .. } => {
+            State::open(lesson("06-fencing-tokens.md"), &place).expect("it runs")
+        }
+        other => panic!("{other:?}"),
+    };
+    let again = placed(&Route::of(&state));
+    assert_eq!(again.look.eyes.as_ref().map(|e| e.node), Some(ProcId(1)));
+    assert!(again.notes.is_empty(), "{:?}", again.notes);
+    let strange = placed("#/lesson/fencing-tokens?view=as-nobody");
+    assert!(strange.look.eyes.is_none() && strange.notes[0].contains("no node “nobody”"));
 }
 
 #[test]

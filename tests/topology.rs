@@ -159,6 +159,32 @@ fn every_mark_lies_on_the_plane_and_its_event_has_happened() {
     }
 }
 
+/// A word that an edge of a box runs through cannot be read; what stands in a box stands wholly in it.
+#[test]
+fn no_word_is_crossed_by_the_edge_of_a_box() {
+    let run = race().run();
+    for index in 0..run.record.events.len() as u32 {
+        let last = EventId(index);
+        let world = run.world_at(last);
+        for width in [360, 608, 640] {
+            let lanes = layout(&run, &Layout::default()).lanes;
+            let plane = topology(&run, &lanes, &world, Some(last), width);
+            let words = plane.marks.iter().filter(|m| matches!(m.shape, Shape::Words(_)));
+            for mark in words {
+                for spot in &plane.spots {
+                    let (word, area) = (mark.bounds, spot.area);
+                    let inside = word.left >= area.left && word.right <= area.right;
+                    assert!(
+                        !word.meets(&area) || inside,
+                        "{:?} at event {index}, {width}",
+                        mark.shape
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn before_anything_has_happened_there_are_nodes_and_ways_and_nothing_else() {
     let run = Case { edits: vec![], ..race() }.run();

@@ -27,7 +27,7 @@ const TIGHTEST: i32 = 70;
 /// A header of this width holds its name in full; beyond it, headers move apart first.
 const FULL_HEADER: i32 = 100;
 /// A header narrower than this has its name in smaller and lighter letters.
-const SMALL_HEADER: i32 = 84;
+const SMALL_HEADER: i32 = 104;
 
 /// The size of a lane's name in a header, and whether it is strong.
 pub(super) fn name_face(header: &Area) -> (i32, bool) {

@@ -1,10 +1,10 @@
 //! What a learner breaks at the play head, and the edit that it becomes.
 
-use super::state::State;
+use super::state::{Action, State};
 use super::strings;
 use crate::judge::Testimony;
 use crate::narrate;
-use crate::run::{Action as Deed, Edit, NodeKind, Ways, When, Whom, kind};
+use crate::run::{Action as Deed, Edit, MOST_EDITS, NodeKind, Ways, When, Whom, kind};
 use crate::sim::{CrashKind, Halt, Micros, ProcId, Ratio, What};
 
 /// The words of a program that a pause can wait for here.
@@ -54,6 +54,18 @@ pub enum Fault {
 }
 
 impl State {
+    /// Whether an action would add an edit to a run that has as many as a run may have.
+    pub(super) fn is_full(&self, action: &Action) -> bool {
+        let adds = match action {
+            Action::Break(_) | Action::Send(_) => true,
+            Action::Defend(index) => {
+                self.lesson.defences.get(*index).is_some_and(|d| !self.edits.contains(&d.edit.text))
+            }
+            _ => false,
+        };
+        adds && self.edits.len() >= MOST_EDITS
+    }
+
     /// Whether the lesson offers this kind of fault; one that names none offers all.
     pub fn offers(&self, fault: &str) -> bool {
         let faults = &self.lesson.faults;

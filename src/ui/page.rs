@@ -232,9 +232,11 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
     use_effect_with((state.program, state.head.event), move |_| platform::center_line());
     // A question that playing stopped for must be seen.
     let asked = state.stopped.is_some_and(|why| why != strings::STOPPED_TO_TELL);
-    use_effect_with((asked, state.jumps), |(asked, _)| {
+    // Where it stands alone, so must the ways on and back that stand above it.
+    let place = if state.tells_story() { "predict" } else { "told" };
+    use_effect_with((asked, state.jumps), move |(asked, _)| {
         if *asked {
-            platform::reveal("predict");
+            platform::reveal(place);
         }
     });
 }

@@ -331,6 +331,10 @@ impl State {
     }
 
     pub(super) fn take_edit(&mut self, action: Action) {
+        if self.is_full(&action) {
+            self.notice = Some(strings::EDITS_FULL);
+            return self.done(strings::EDITS_FULL.into());
+        }
         let mut edits = self.edits.clone();
         match action {
             Action::Defend(index) => {

@@ -97,10 +97,11 @@ pub const REDO: &str = "Redo";
 pub const UNDONE: &str = "Undone. The run before is back.";
 pub const REDONE: &str = "Done again.";
 pub const ADDED: &str = "Edit added. Undo brings the run before back.";
+pub const EDITS_FULL: &str = "A run has at most 200 edits: take one away first.";
 pub const AT_START: &str = "At the start. Nothing has happened yet.";
 
 pub const BREAK: &str = "Break it";
-pub const LENGTH: &str = "Seconds: how long, a clock how far";
+pub const LENGTH: &str = "Seconds, how long or far";
 pub const MORE_FAULTS: &str = "More faults";
 pub const FEWER_FAULTS: &str = "Fewer faults";
 pub const TWO_SIDES: &str = "two sides…";

@@ -104,7 +104,7 @@ fn story(props: &Props) -> Html {
     if state.toward.is_some() || state.looking().is_some() {
         // A question comes first: these words would be about another part of the story, or answer it.
         return html! {
-            <section class="story" aria-label={strings::STORY}>
+            <section class="story" id="told" aria-label={strings::STORY}>
                 <p class="kicker">{ kicker(state, true) }</p>
                 { turns(state, to) }
             </section>

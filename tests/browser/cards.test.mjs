@@ -65,6 +65,26 @@ test("cards are sorted by touch, and the page keeps within the screen", page(asy
   await accessible(tab);
 }));
 
+test("before a class the cards come after the story, one after the other, and the story is there again", page(async ({ open }) => {
+  const tab = await open("#/lesson/efficiency-or-correctness?present=1", { viewport: { width: 1280, height: 720 } });
+  await tab.locator(".wall").waitFor();
+  const sort = tab.locator(".wall .sort");
+  for (let turn = 0; turn < 60 && !(await sort.isVisible()); turn += 1) {
+    await tab.keyboard.press("PageDown");
+    await tab.waitForTimeout(60);
+  }
+  await sort.getByText("Card 1 of 12").waitFor();
+  await sort.getByRole("button", { name: "Wrong", exact: true }).click();
+  await sort.getByText(/^You said “wrong”/).waitFor();
+  await accessible(tab);
+  await shot(tab, "cards-wall");
+  await tab.keyboard.press("PageDown");
+  await sort.getByText("Card 2 of 12").waitFor();
+  await tab.keyboard.press("PageUp");
+  await tab.keyboard.press("PageUp");
+  await sort.waitFor({ state: "detached" });
+}));
+
 test("the new lessons have no accessibility violations, in words, in tasks, and at their ends", page(async ({ open }) => {
   for (const id of LESSONS) {
     for (const rest of ["", "?level=challenge", "?event=400"]) {

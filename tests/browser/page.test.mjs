@@ -274,6 +274,9 @@ test("a step is said once, moving is silent until it is still, an injection is s
   assert.match(moved[0][1], /believes it holds/);
   assert.equal(moved[0][1], await tab.locator(".stands").innerText());
 
+  // A is paused here already, and is not paused twice.
+  await press(tab, "]");
+  await heard(tab);
   await press(tab, "p");
   await dialog(tab).waitFor();
   await tab.keyboard.press("Enter");

@@ -106,6 +106,10 @@ test("through the eyes of A there is nothing of B, of pauses and of verdicts; th
   await tab.keyboard.press("ArrowRight");
   await tab.keyboard.press("ArrowRight");
   assert.match(await heard(tab), /^\d+\.\d+ s\. /);
+  // The eyes are in the address: a reload and a link bring them back.
+  await tab.waitForFunction(() => location.hash.includes("view=as-client-a"));
+  const same = await lesson(open, await tab.evaluate(() => location.hash));
+  await same.getByRole("img", { name: /^What Client A has seen/ }).waitFor();
   await tab.keyboard.press("Escape");
   await hears(tab, "The fog is lifted");
   await tab.locator(".picture [data-event]").first().waitFor();
