@@ -115,7 +115,7 @@ test("a client is paused from the diagram and from the menu, and the past stays"
   const lane = tab.getByRole("button", { name: /^Client A: break it/ });
   await lane.click();
   const dialog = tab.getByRole("dialog");
-  await dialog.getByRole("spinbutton", { name: /Length/ }).fill("20");
+  await dialog.getByRole("spinbutton", { name: /how long/ }).fill("20");
   await shot(tab, "lesson-break");
   await button(dialog, "Pause now").click();
   await dialog.waitFor({ state: "detached" });
@@ -254,7 +254,7 @@ test("a lesson listens to keys as soon as it is open", page(async ({ open }) => 
   await tab.keyboard.press("i");
   const dialog = tab.getByRole("dialog");
   await dialog.waitFor();
-  const length = dialog.getByRole("spinbutton", { name: /Length/ });
+  const length = dialog.getByRole("spinbutton", { name: /how long/ });
   assert.match(await focused(tab), /<select/);
   await length.fill("20");
   await dialog.getByRole("combobox", { name: "Which one" }).selectOption({ label: "Client B" });
