@@ -252,3 +252,33 @@ fn three_ways_to_die_differ_in_what_survives_and_in_who_is_told() {
         assert_eq!(run.compiled.edits[0].to_string(), format!("at 3s {word} lock-service"));
     }
 }
+
+#[test]
+fn whoever_learns_late_that_a_connection_is_gone_loses_only_what_was_asked_on_it() {
+    // The service dies and starts again under the pause. When A goes on it first asks for more time,
+    // on a new connection, and then reads that the old one is gone.
+    let case = |edits: &str| {
+        Case::new(&[("x", 0)])
+            .set("lease.ttl", "60s")
+            .client("client-a", "0s", "acquire; work 1s; renew; write x = 1; release")
+            .client("client-b", "500ms", "read x; acquire; write x = 2; release")
+            .edits(edits)
+    };
+    let run = case(
+        "pause client-a before renew#1 for 5s; at 2s kill lock-service; at 3s restart lock-service",
+    );
+    let run = run.run();
+    assert!(when(&run, "reset", "client-a", 1) < when(&run, "resume", "client-a", 1));
+    assert_eq!(when(&run, "extend", "lock-service", 1).0, 6_150_000);
+    assert_eq!(run.judgement.verdict.renewal_failures, Some(0), "the renewal was answered");
+    // Nobody says that a process which stands still finds something out.
+    let log = lockscope::narrate::log(&run);
+    let line = log.lines().find(|l| l.contains("connection to Lock service is gone"));
+    assert!(line.is_some_and(|l| l.contains("Client A's connection")), "{log}");
+    assert!(!log.contains("finds its connection"), "{log}");
+    // B waits in the service's queue. That the resource dies is nothing to that request.
+    let run = case("at 700ms kill resource; at 800ms restart resource").run();
+    let asked = |who| run.record.events.iter().filter(move |e| e.node == ProcId(who));
+    assert_eq!(asked(1).filter(|e| kind::kind(e) == "acquire").count(), 1);
+    assert_eq!(run.judgement.verdict.stalled, 0);
+}

@@ -407,3 +407,71 @@ fn figures_that_are_easily_miscounted() {
     let last = run.record.messages.last().expect("messages were sent");
     assert_eq!(run.world_at(last.sent).locals(lockscope::sim::ProcId(0)), [5, 2]);
 }
+
+#[test]
+fn a_broken_promise_lasts_until_its_holder_gives_it_up() {
+    // The service loses every lease at 1 s. A was promised the lock until 10 s.
+    let case = |a: &str, b_starts: &str| {
+        Case::new(&[("x", 0)])
+            .set("lease.store", "memory")
+            .client("client-a", "0s", a)
+            .client("client-b", b_starts, "acquire; write x = 2; release")
+            .edits("at 1s kill lock-service; at 1100ms restart lock-service")
+    };
+    let counts = |case: Case| {
+        let v = case.verdict();
+        (v.broken_promises, v.double_grant)
+    };
+    let knows_nothing = "acquire; work 8s; release";
+    assert_eq!(counts(case(knows_nothing, "4s")), (1, 1));
+    assert_eq!(counts(case(knows_nothing, "11s")), (1, 0));
+    // Its release is refused, its renewal is refused, or it declares the lock lost by itself: from
+    // then on nobody counts on that promise. Before that B is granted what A still counts on.
+    for a in [
+        "acquire; work 2s; release",
+        "acquire; work 2s; renew; work 9s",
+        "acquire; work 2s; give-up; work 9s",
+    ] {
+        assert_eq!(counts(case(a, "4s")), (1, 0), "{a}");
+        assert_eq!(counts(case(a, "1500ms")), (1, 1), "{a}");
+    }
+    // A is over its own deadline, a cautious one, when the service breaks its word.
+    let cautious = case("acquire; work 9s", "4s").set("client.margin", "9500ms");
+    assert_eq!(counts(cautious.set("deadline.rule", "timer")), (1, 0));
+    // A promise that is kept goes on although its holder no longer believes: what was on the way
+    // when its own deadline passed has not outlived it.
+    let v = Case::new(&[("x", 0)])
+        .set("client.margin", "9s")
+        .set("deadline.rule", "timer")
+        .client("client-a", "0s", "acquire; write x = 1; release")
+        .edits("delay client-a>resource#1 by 1500ms")
+        .verdict();
+    assert_eq!((v.outlived, v.broken_promises, v.stale_attempts), (0, 0, 0), "{v:?}");
+}
+
+#[test]
+fn the_judge_compares_writes_and_not_values() {
+    let b = |program: &str| {
+        Case::new(&[("x", 0), ("y", 0)])
+            .client("client-a", "0s", "acquire; write x = 1; release")
+            .client("client-b", "200ms", program)
+            .edits("duplicate client-a>resource#1 by 3s")
+    };
+    // The copy lands on the write that it is a copy of. It is late, and changes nothing: what B has
+    // read is what is there, and what B then writes replaces what B has read.
+    let seen = "acquire; read x; work 5s; write y = x; write x = x + 1; release";
+    let v = b(seen).verdict();
+    assert_eq!((v.stale_accepted, v.corruption, v.lost_updates), (1, 0, 0), "{v:?}");
+    assert!(!v.harmed());
+    // The copy lands on what B has written: then it undoes that, whatever the numbers are.
+    for program in [
+        "acquire; read x; write x = 1; work 5s; release",
+        "acquire; read x; write x = 7; work 5s; release",
+    ] {
+        let v = b(program).verdict();
+        assert_eq!((v.stale_accepted, v.corruption, v.lost_updates), (1, 1, 1), "{program}");
+    }
+    // What has a name and was done twice was done twice.
+    let named = b("work 1s").client("client-a", "0s", "acquire; job mail; write x = 1; release");
+    assert_eq!(named.verdict().duplicate_work, Some(1));
+}

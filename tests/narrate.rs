@@ -12,7 +12,7 @@ use lockscope::judge::{
 };
 use lockscope::narrate::{self, Tone};
 use lockscope::run::{Run, kind};
-use lockscope::sim::{Causes, Event, EventId, Micros, MsgId, ProcId, Ratio, What};
+use lockscope::sim::{Causes, Event, EventId, Limit, Micros, MsgId, ProcId, Ratio, What};
 use support::{Case, race, random_case, seeds, transfer};
 
 const CASES: u64 = 300;
@@ -100,6 +100,15 @@ fn the_headline_tells_harm_from_luck_from_a_fence_from_nothing() {
         "0s",
         "acquire; sleep 100s",
     );
+    // A dead service never answers, and nothing else is to come.
+    let stuck =
+        without_edits(race()).set("acquire.wait", "queue").edits("at 0s power-off lock-service");
+    let runs_on = without_edits(race()).client("client-a", "0s", "loop; let n = 1; end");
+    let orphan = without_edits(race())
+        .client("client-a", "0s", "acquire; work 1s; release")
+        .client("client-b", "30s", "acquire; release")
+        .edits("drop client-a>lock-service#2");
+    let idle = without_edits(race()).client("client-a", "0s", "").client("client-b", "0s", "");
     let job = "acquire; job nightly; write balance = 1; release";
     let twice = without_edits(race()).client("client-a", "0s", job).client("client-b", "3s", job);
     let inevitable = without_edits(race()).edits("pause client-a before write#1 for 10500ms");
@@ -129,7 +138,11 @@ fn the_headline_tells_harm_from_luck_from_a_fence_from_nothing() {
         ),
         (careful, Tone::Near, "Near miss.", "believed they held the lock for 2.2 s"),
         (race().until("13s"), Tone::Near, "Near miss.", "The invariant was never judged"),
-        (waits, Tone::Calm, "Safe, but stuck.", "Client B was still waiting"),
+        (waits, Tone::Calm, "Safe so far.", "Client B was still waiting"),
+        (stuck, Tone::Calm, "Safe, but stuck.", "Nothing more could happen: Client A and Client B"),
+        (runs_on, Tone::Calm, "Safe so far.", "Client A executed 10,000 lines in a row"),
+        (orphan, Tone::Calm, "Safe.", "for 6.95 s Lock service kept the lock for a client that"),
+        (idle, Tone::Calm, "Safe so far.", "never judged: no section ever began"),
         (without_edits(race()), Tone::Calm, "Safe.", "No two clients"),
     ];
     for (case, tone, word, part) in cases {
@@ -189,7 +202,8 @@ fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
         What::Note(Testimony::Free(grant, TruthEnd::Forgotten)),
         What::ClockStep(-8_000_000),
         What::ClockRate(Ratio { num: 4, den: 5 }),
-        What::Limit,
+        What::Limit(Limit::Steps),
+        What::Limit(Limit::Events),
     ]
 }
 

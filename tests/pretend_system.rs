@@ -120,7 +120,7 @@ impl LockClient for Caller {
         cx.finish(task, Outcome::Ok);
     }
     fn on_timer(&mut self, _: &mut Cx<'_, Locks>, _: &mut Desk, _: u64) {}
-    fn on_closed(&mut self, _: &mut Cx<'_, Locks>, _: &mut Desk, _: ProcId) {}
+    fn on_closed(&mut self, _: &mut Cx<'_, Locks>, _: &mut Desk, _: ProcId, _: ConnId) {}
     fn on_crash(&mut self) {}
     fn on_settings(&mut self, _: &Settings) {}
 }

@@ -91,7 +91,12 @@ impl Tally {
 
     fn report(self) -> Report {
         let Tally { lessons, passed, failed, .. } = self;
-        let last = format!("{lessons} lessons, {passed} assertions passed, {failed} failed\n");
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        let last = format!(
+            "{lessons} lesson{}, {passed} assertion{} passed, {failed} failed\n",
+            plural(lessons),
+            plural(passed)
+        );
         let code = if self.unreadable { 2 } else { u8::from(failed > 0) };
         Report { out: self.out + &last, errors: self.errors, code }
     }

@@ -7,7 +7,7 @@ use super::words::{ending, refusal, value};
 use crate::judge::{BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write};
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
-use crate::sim::{CrashKind, Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
+use crate::sim::{CrashKind, Event, EventId, Limit, Micros, MsgId, ProcId, Set, Table, What};
 
 /// Which sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -242,6 +242,9 @@ fn of_note(
         Testimony::Doubt(_, BeliefEnd::Deadline) => {
             make(Kind::Bare, Role::Ink, &["own deadline", "passed"])
         }
+        Testimony::Doubt(_, BeliefEnd::GivenUp) => {
+            make(Kind::Bare, Role::Ink, &["declares", "it lost"])
+        }
         Testimony::Doubt(_, BeliefEnd::Notice) => make(Kind::Bare, Role::Ink, &["told: lock lost"]),
         _ => None,
     }
@@ -341,7 +344,10 @@ fn of_event(run: &Run, id: EventId, event: &Event<Testimony>) -> Option<Sign> {
             let node = run.names().of_kind(felt).next().unwrap_or(event.node);
             make(Kind::Notice, Role::Muted, &[key, value]).map(|made| Sign { node, ..made })
         }
-        What::Limit => make(Kind::Notice, Role::Danger, &["too long:", "cut off here"]),
+        What::Limit(limit) => {
+            let why = if limit == Limit::Steps { "never waits:" } else { "too long:" };
+            make(Kind::Notice, Role::Danger, &[why, "cut off here"])
+        }
         _ => None,
     }
 }

@@ -81,7 +81,11 @@ pub const FIGURES: &[Figure] = &[
         "recovery_us",
         "The longest time from a holder's crash (or the first waiter, if later) to the next grant.",
     ),
-    metric("idle_us", "Time in which nobody held the lock while somebody waited."),
+    metric(
+        "idle_us",
+        "Time in which nobody held the lock while somebody asked for it; the way of a request to the \
+         service counts.",
+    ),
     metric("paused_us", "Time for which processes stood still in pauses, added up."),
 ];
 

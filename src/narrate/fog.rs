@@ -195,6 +195,7 @@ impl Teller<'_> {
             }
             Testimony::Doubt(_, BeliefEnd::Refused) => "learns that it lost it".into(),
             Testimony::Doubt(_, BeliefEnd::Deadline) => "its own deadline is over".into(),
+            Testimony::Doubt(_, BeliefEnd::GivenUp) => "declares it lost".into(),
             Testimony::Check(_, holds) => {
                 format!("by its own clock it {}", if *holds { "holds" } else { "does not hold" })
             }

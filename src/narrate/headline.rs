@@ -4,7 +4,7 @@ use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
 use crate::judge::{Ask, Finding, LockId, Mode, Section, Testimony, Verdict};
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Micros, ProcId, Set, What, sort};
+use crate::sim::{Event, EventId, Micros, ProcId, Set, What, sort};
 
 /// How a verdict feels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,10 +40,8 @@ pub fn headline(run: &Run) -> Headline {
         Some(overlap) => format!("{overlap}."),
         None => format!("{}.", capital(&what)),
     };
-    if !run.cut_off.is_empty() {
-        let who: Vec<String> = run.cut_off.iter().map(|p| teller.label(*p)).collect();
-        let had = format!("{} had not finished", and(&who));
-        rest.push_str(&format!(" The run was cut off at {}: {had}.", span(run.end)));
+    if let Some(ended) = teller.ended_early() {
+        rest.push_str(&ended);
         word = match word {
             "Safe." => "Safe so far.",
             "Harmless." => "Harmless so far.",
@@ -51,7 +49,13 @@ pub fn headline(run: &Run) -> Headline {
         };
     }
     if verdict.invariant_judged == Some(0) {
-        rest.push_str(" The invariant was never judged: not every section was over.");
+        let began = |e: &Event<Testimony>| matches!(e.note(), Some(Testimony::Begin(_)));
+        let why = if run.record.events.iter().any(began) {
+            "not every section was over"
+        } else {
+            "no section ever began"
+        };
+        rest.push_str(&format!(" The invariant was never judged: {why}."));
         if word == "Safe." {
             word = "Safe so far.";
         }
@@ -82,6 +86,22 @@ impl Teller<'_> {
                     last.find(|e| matches!(e.what, What::Crash(_) | What::Restart | What::End(0)));
                 turn.is_some_and(|e| matches!(e.what, What::Crash(_)))
             })
+    }
+
+    /// Why the run is over although not every program is, where that is so.
+    fn ended_early(&self) -> Option<String> {
+        let run = self.run;
+        let who: Vec<String> = run.cut_off.iter().map(|p| self.label(*p)).collect();
+        let had = format!("{} had not finished", and(&who));
+        let end = span(run.end);
+        match run.limit() {
+            Some((limit, node)) => {
+                Some(format!(" The run ended at {end}: {}.", self.limited(limit, node)))
+            }
+            None if who.is_empty() => None,
+            None if run.stuck => Some(format!(" Nothing more could happen: {had}.")),
+            None => Some(format!(" The run was cut off at {end}: {had}.")),
+        }
     }
 
     /// An operation with the adjective that it earned.
@@ -328,7 +348,9 @@ impl Teller<'_> {
             let who: Vec<String> = self.stalled().into_iter().map(|p| self.label(p)).collect();
             let was = if who.len() == 1 { "was" } else { "were" };
             let what = format!("no harm, but {} {was} still waiting at the end", and(&who));
-            return (Tone::Calm, "Safe, but stuck.", what);
+            // Whoever waits for something that is still due is not stuck.
+            let word = if self.run.stuck { "Safe, but stuck." } else { "Safe so far." };
+            return (Tone::Calm, word, what);
         }
         if v.grants == 0 {
             return (Tone::Calm, "Safe.", "nobody was granted a lock, and no harm was done".into());
@@ -341,7 +363,14 @@ impl Teller<'_> {
         } else {
             format!("no two clients ever believed they held {it} at once")
         };
-        (Tone::Calm, "Safe.", what)
+        let kept = match v.orphan_us {
+            0 => String::new(),
+            us => {
+                let (service, us) = (self.service(), span(Micros(us)));
+                format!("; but for {us} {service} kept {it} for a client that did not use it")
+            }
+        };
+        (Tone::Calm, "Safe.", what + &kept)
     }
 
     /// Clients whose request for a lock is open at the end.

@@ -102,7 +102,7 @@ fn story(run: &Run) -> String {
             let event = run.record.event(id);
             let at = moment_with(event.at, decimals);
             // Settings and the limit belong to the run, not to the node that carries the event.
-            let whole = matches!(event.what, What::Set(_) | What::Limit);
+            let whole = matches!(event.what, What::Set(_) | What::Limit(_));
             let who = if whole { "(the run)".into() } else { teller.label(event.node) };
             vec![at, who, sentence(run, id)]
         })

@@ -199,7 +199,7 @@ impl<'r> Sketch<'r> {
             | What::ResumeTask(_)
             | What::ClockStep(_)
             | What::ClockRate(_)
-            | What::Limit => self.plain(id, &[node]),
+            | What::Limit(_) => self.plain(id, &[node]),
             What::Set(_) => {
                 let last = self.teller.run.names().nodes.len().saturating_sub(1);
                 self.plain(id, &[ProcId(0), ProcId(last as u16)]);
@@ -249,6 +249,9 @@ impl<'r> Sketch<'r> {
             }
             Testimony::Doubt(_, BeliefEnd::Deadline) => {
                 self.note(&[node], "Finds its own deadline passed");
+            }
+            Testimony::Doubt(_, BeliefEnd::GivenUp) => {
+                self.note(&[node], "Declares the lock lost");
             }
             _ => {}
         }

@@ -1,13 +1,15 @@
 //! One sentence for each event: who does what, and what follows from it.
 
 use super::teller::Teller;
-use super::words::{capital, moment, one_line, span};
+use super::words::{capital, moment, one_line, span, thousands};
 use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
     TruthEnd,
 };
 use crate::run::{Action, Run};
-use crate::sim::{CrashKind, EventId, Halt, Micros, MsgId, Outcome, ProcId, What};
+use crate::sim::{
+    CrashKind, EventId, Halt, Limit, MOST_EVENTS, MOST_STEPS, Micros, MsgId, Outcome, ProcId, What,
+};
 
 /// An event as a sentence, with its consequence behind it; its own time is not in it.
 pub fn sentence(run: &Run, id: EventId) -> String {
@@ -178,6 +180,9 @@ impl Teller<'_> {
                 format!(" {whose} release has had no effect on it.")
             }
             Some(Testimony::Doubt(_, BeliefEnd::Crashed)) => format!(" {who} had crashed."),
+            Some(Testimony::Doubt(_, BeliefEnd::GivenUp)) => {
+                format!(" {who} had declared it lost.")
+            }
             _ => String::new(),
         }
     }
@@ -258,6 +263,7 @@ impl Teller<'_> {
             BeliefEnd::Deadline => {
                 format!("{me} no longer believes that it holds {lock}: its own deadline is over.")
             }
+            BeliefEnd::GivenUp => format!("{me} declares {lock} lost, and tells nobody."),
             BeliefEnd::Exited => format!("{me} acts on {lock} no more: its program is over."),
             BeliefEnd::Crashed => format!("{me} acts on {lock} no more: it has crashed."),
         }
@@ -447,7 +453,9 @@ impl Teller<'_> {
             }
             What::Reset(peer) => {
                 let peer = self.label(*peer);
-                format!("{me} finds its connection to {peer} gone: {peer} died or started anew.")
+                // Whether it knows yet is another matter: whoever stands still learns of it later.
+                let whose = self.whose(node);
+                format!("{whose} connection to {peer} is gone: {peer} died or started anew.")
             }
             What::Work(d) => format!("{me} works for {}.", span(*d)),
             What::Sleep(d) => format!("{me} sleeps for {}.", span(*d)),
@@ -487,8 +495,21 @@ impl Teller<'_> {
             What::Outside(index) => {
                 format!("{} that somebody sends by hand reaches {me}.", self.by_hand(*index))
             }
-            What::Limit => LIMIT.into(),
+            What::Limit(limit) => format!("The run ends here: {}.", self.limited(*limit, node)),
             What::Note(_) => format!("{me} does something."),
+        }
+    }
+
+    /// Which limit a run has come to, as a clause.
+    pub fn limited(&self, limit: Limit, node: ProcId) -> String {
+        match limit {
+            Limit::Steps => {
+                let (who, lines) = (self.label(node), thousands(MOST_STEPS));
+                format!("{who} executed {lines} lines in a row and never waited")
+            }
+            Limit::Events => {
+                format!("it has {} events, the most that one may have", thousands(MOST_EVENTS))
+            }
         }
     }
 
@@ -598,9 +619,6 @@ impl Teller<'_> {
     }
 }
 
-/// What the limit means.
-const LIMIT: &str =
-    "The run ends here: a program ran on without ever waiting, or too much happened.";
 /// What a time-out means.
 const UNKNOWN: &str = "Whether it was carried out is unknown.";
 

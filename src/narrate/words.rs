@@ -35,6 +35,14 @@ pub fn span(d: Micros) -> String {
     }
 }
 
+/// `10,000`.
+pub(super) fn thousands(n: u32) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        _ => format!("{},{:03}", thousands(n / 1_000), n % 1_000),
+    }
+}
+
 /// A whole number of thousandths of a unit, without needless zeros.
 fn decimal(n: u64, unit: u64) -> String {
     let (whole, thousandths) = (n / unit, n % unit * 1_000 / unit);

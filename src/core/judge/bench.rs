@@ -277,7 +277,7 @@ impl Bench {
         self.grants.close(grant);
         let Some(state) = self.grants.get_mut(grant) else { return };
         let (lock, client, died) = (state.lock, state.client, state.died);
-        let broken = state.end_truth(at, said);
+        let broken = state.end_truth(at, said, seen);
         state.unnoticed = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
         if broken {
             self.out.verdict.broken_promises += 1;
@@ -374,6 +374,7 @@ impl Bench {
             self.doubt(id, at, client, lock, BeliefEnd::Refused);
         }
         self.beliefs.insert((lock, client), Belief { grant, mode, from: at, began: id });
+        self.grants.relied_upon(id, at, (lock, client), true);
         self.watch_overlap(id, at, lock);
     }
 
@@ -382,8 +383,13 @@ impl Bench {
             return;
         };
         self.belief_over(lock, client, &belief, at, Some(id));
+        if why == BeliefEnd::GivenUp {
+            self.grants.give_up(id, at, client, Some(lock));
+        }
+        self.grants.relied_upon(id, at, (lock, client), false);
         if let Some(state) = self.grants.get_mut(belief.grant) {
-            let told = matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline);
+            // Whoever gives up by itself has not acted upon a lock that it had lost.
+            let told = why.is_loss() || why == BeliefEnd::GivenUp;
             if std::mem::replace(&mut state.unnoticed, false) && !told {
                 self.out.verdict.loss_unreported += 1;
             }
@@ -527,7 +533,7 @@ impl Bench {
             self.sections.landed(op.section);
         }
         let ordinal = op.grant.and_then(|g| self.grants.get(g)).map_or(0, |g| g.ordinal);
-        let effect = Effect::Write { number: write.number, ordinal };
+        let effect = Effect::Write { number: write.number, ordinal, value: write.value };
         let ruling = self.history.add(op.section, op.cell, effect, id);
         if let Some(lost) = ruling.lost {
             self.out.verdict.lost_updates += 1;

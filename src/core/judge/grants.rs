@@ -24,8 +24,11 @@ pub(super) struct GrantState {
     pub died: bool,
     /// When the promise runs out by time; none for a promise without a term.
     pub term_end: Option<Micros>,
-    /// When its holder ended the promise: release sent, or crash.
+    /// When its holder ended the promise: release sent, lock given up, crash; or belief dropped after
+    /// the service had broken it.
     pub given_up: Option<(Micros, EventId)>,
+    /// Its holder believes in it no longer.
+    pub dropped: bool,
     pub outlived: bool,
     /// It ended while its client believed, and the client does not know yet.
     pub unnoticed: bool,
@@ -33,7 +36,7 @@ pub(super) struct GrantState {
 
 impl GrantState {
     /// When the promise ends: by its term, or where its holder gave it up. A service that breaks it
-    /// does not end it.
+    /// does not end it: a holder who knows nothing of that still counts on it.
     pub fn promise_end(&self) -> Option<Micros> {
         [self.term_end, self.given_up.map(|g| g.0)].into_iter().flatten().min()
     }
@@ -48,9 +51,14 @@ impl GrantState {
 
     /// The truth ends. True when that breaks the promise: before its time, and not after its holder
     /// gave it up.
-    pub fn end_truth(&mut self, at: Micros, id: Option<EventId>) -> bool {
-        self.truth_end = Some((at, id));
-        self.given_up.is_none() && self.term_end.is_none_or(|end| at < end)
+    pub fn end_truth(&mut self, at: Micros, said: Option<EventId>, seen: EventId) -> bool {
+        self.truth_end = Some((at, said));
+        let broken = self.given_up.is_none() && self.term_end.is_none_or(|end| at < end);
+        if self.dropped {
+            // Nobody counts on it any more.
+            self.given_up.get_or_insert((at, seen));
+        }
+        broken
     }
 
     /// The service promises more time; `anew` says that the client asked again after a release which
@@ -114,6 +122,7 @@ impl Grants {
             died: false,
             term_end,
             given_up: None,
+            dropped: false,
             outlived: false,
             unnoticed: false,
         };
@@ -136,14 +145,37 @@ impl Grants {
         lock: Option<LockId>,
     ) -> Vec<LockId> {
         let mut locks = Vec::new();
-        for grant in &self.open {
+        // A promise that was broken is open although its truth is not.
+        for grant in self.open.iter().chain(&self.promised) {
             let his = |g: &&mut GrantState| g.client == client && lock.is_none_or(|l| l == g.lock);
             if let Some(state) = self.all.get_mut(grant).filter(his) {
                 state.given_up.get_or_insert((at, id));
-                locks.push(state.lock);
+                if state.truth_end.is_none() && !locks.contains(&state.lock) {
+                    locks.push(state.lock);
+                }
             }
         }
         locks
+    }
+
+    /// A client's belief in a lock begins or ends. Where the service has broken its promise, that
+    /// promise ends with the belief; one that the service keeps goes on.
+    pub fn relied_upon(
+        &mut self,
+        id: EventId,
+        at: Micros,
+        (lock, client): (LockId, ProcId),
+        relied: bool,
+    ) {
+        for grant in self.open.iter().chain(&self.promised) {
+            let his = |g: &&mut GrantState| (g.lock, g.client) == (lock, client);
+            if let Some(state) = self.all.get_mut(grant).filter(his) {
+                state.dropped = !relied;
+                if !relied && state.truth_end.is_some() {
+                    state.given_up.get_or_insert((at, id));
+                }
+            }
+        }
     }
 
     /// A client died, and with it the holder of all its grants.

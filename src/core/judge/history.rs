@@ -15,9 +15,9 @@ pub enum Effect {
     /// A read of this version, whose answer was consumed.
     Read(u32),
     /// A write that made the next version: the section's write with this number, under the grant
-    /// of its lock with this ordinal (0 without one).
+    /// of its lock with this ordinal (0 without one), and what it wrote.
     #[allow(missing_docs, reason = "said above")]
-    Write { number: u32, ordinal: u32 },
+    Write { number: u32, ordinal: u32, value: i64 },
 }
 
 /// What one operation did to the history.
@@ -34,7 +34,10 @@ struct Version {
     section: usize,
     number: u32,
     ordinal: u32,
+    value: i64,
     event: EventId,
+    /// The same write had made the version before, so that this one changed nothing.
+    again: bool,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -109,16 +112,22 @@ impl History {
                 record.reads.insert((me, version));
             }
             Effect::Read(version) => {
-                for (index, write) in record.writes.iter().enumerate() {
+                for (index, write) in record.writes.iter().enumerate().filter(|w| !w.1.again) {
                     let seen = index < version as usize;
                     if seen { &mut earlier } else { &mut later }.push(write.section);
                 }
                 record.reads.insert((me, version));
             }
-            Effect::Write { number, ordinal } => {
-                ruling.lost = record.replaces_unread(me, number, ordinal);
-                earlier = record.touchers.without(&self.before[me], me);
-                record.writes.push(Version { section: me, number, ordinal, event });
+            Effect::Write { number, ordinal, value } => {
+                // A copy of a write that lands where the write itself still stands changes nothing;
+                // whoever has read it meanwhile has read the same.
+                let same = |w: &Version| (w.section, w.number, w.value) == (me, number, value);
+                let again = record.writes.last().is_some_and(same);
+                if !again {
+                    ruling.lost = record.replaces_unread(me, number, ordinal);
+                    earlier = record.touchers.without(&self.before[me], me);
+                }
+                record.writes.push(Version { section: me, number, ordinal, value, event, again });
                 record.writers.set(me);
             }
         }
@@ -207,7 +216,9 @@ impl Cell {
         let lost = if replaced.section == section {
             number < replaced.number
         } else {
-            let read = self.reads.contains(&(section, version));
+            // One that a copy made again is what it was before.
+            let copies = self.writes.iter().rev().take_while(|w| w.again).count() as u32;
+            let read = (version - copies..=version).any(|v| self.reads.contains(&(section, v)));
             let older = ordinal > 0 && ordinal < replaced.ordinal;
             !read && (older || self.touchers.has(section))
         };
@@ -241,16 +252,18 @@ mod tests {
     /// (earlier, later) by section, judged from versions alone and not by the code under test.
     fn conflicting_pairs(history: &[Op]) -> Vec<(Section, Section)> {
         // Each operation's moment on its cell: a write makes version v at 2v, a read of v is at 2v+1.
-        let mut made: Table<CellId, u64> = Table::new();
+        // A copy that lands on what it is a copy of is nothing but one more version.
+        let mut made: Table<CellId, (u64, Option<Op>)> = Table::new();
         let moments: Vec<(Op, u64, bool)> = history
             .iter()
-            .map(|op| match op.2 {
+            .filter_map(|op| match op.2 {
                 Effect::Write { .. } => {
-                    let v = made.entry(op.1).or_default();
+                    let (v, last) = made.entry(op.1).or_default();
                     *v += 1;
-                    (*op, *v * 2, true)
+                    let again = last.replace(*op) == Some(*op);
+                    (!again).then_some((*op, *v * 2, true))
                 }
-                Effect::Read(v) => (*op, u64::from(v) * 2 + 1, false),
+                Effect::Read(v) => Some((*op, u64::from(v) * 2 + 1, false)),
             })
             .collect();
         let mut pairs = Vec::new();
@@ -288,18 +301,27 @@ mod tests {
         };
         let (sections, cells) = (1 + draw(4), 1 + draw(1));
         let mut versions = [0u32; 2];
+        let mut writes: Vec<Op> = Vec::new();
         (0..2 + draw(8))
             .map(|_| {
                 let cell = draw(cells - 1) as usize;
+                if let (0, Some(write)) = (draw(4), writes.last().copied()) {
+                    // A copy arrives, at once or later.
+                    versions[usize::from(write.1.0)] += 1;
+                    return write;
+                }
                 let who = section(draw(sections - 1) as u16);
                 let effect = if draw(1) == 0 {
                     // A consumed read may be of any version up to the present one.
                     Effect::Read(draw(u64::from(versions[cell])) as u32)
                 } else {
                     versions[cell] += 1;
-                    Effect::Write { number: versions[cell], ordinal: 0 }
+                    // Values mean nothing here: whatever is written is 7.
+                    Effect::Write { number: versions[cell], ordinal: 0, value: 7 }
                 };
-                (who, CellId(cell as u16), effect)
+                let op = (who, CellId(cell as u16), effect);
+                writes.extend(matches!(effect, Effect::Write { .. }).then_some(op));
+                op
             })
             .collect()
     }
@@ -344,7 +366,7 @@ mod tests {
 
     #[test]
     fn an_older_own_write_after_a_newer_one_is_a_lost_update_and_a_copy_is_not() {
-        let write = |number| Effect::Write { number, ordinal: 1 };
+        let write = |number| Effect::Write { number, ordinal: 1, value: 0 };
         let mut history = History::default();
         let (s, x) = (section(0), CellId(0));
         assert_eq!(history.add(s, x, write(0), EventId(0)), Ruling::default());

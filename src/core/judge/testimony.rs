@@ -91,10 +91,19 @@ pub enum BeliefEnd {
     Notice,
     /// It found its own deadline passed.
     Deadline,
+    /// It declared the lock lost, by its own decision, and told nobody.
+    GivenUp,
     /// Its program ended.
     Exited,
     /// It crashed.
     Crashed,
+}
+
+impl BeliefEnd {
+    /// The client learned that the lock is gone, or concluded it.
+    pub const fn is_loss(self) -> bool {
+        matches!(self, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline)
+    }
 }
 
 /// Why a section ended.

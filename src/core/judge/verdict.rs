@@ -81,7 +81,8 @@ pub struct Metrics {
     pub releases: u64,
     /// The greatest time from a holder's crash (or the first waiter, if later) to the next grant.
     pub recovery_us: Option<u64>,
-    /// Time in which nobody held while somebody waited.
+    /// Time in which nobody held while somebody's acquire was open: from its first send, so that the
+    /// way to the service counts, to the grant or its end.
     pub idle_us: u64,
     /// Time in which a process stood still in a pause, added up over all of them.
     pub paused_us: u64,

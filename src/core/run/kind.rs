@@ -25,7 +25,8 @@ pub const KINDS: &[(&str, &str)] = &[
     ("hold", "A cut holds a message until the link heals."),
     (
         "reset",
-        "A process learns that its connection to a peer is gone: the peer died or restarted.",
+        "A process's connection to a peer is gone: the peer died or restarted. A process that stands \
+         still learns of it when it goes on.",
     ),
     ("grant", "The service grants a lock: a truth and a promise begin."),
     ("mint", "A grant gets its token."),
@@ -78,7 +79,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("heal", "A way between two nodes is whole again."),
     ("clock", "A clock is stepped or changes its rate."),
     ("set", "A setting changes."),
-    ("limit", "The run grew beyond its limit and ends."),
+    (
+        "limit",
+        "A program ran on without ever waiting, or the run has as many events as it may: it ends.",
+    ),
 ];
 
 /// The kind of an event.
@@ -110,7 +114,7 @@ pub fn kind(event: &Event<Testimony>) -> &'static str {
         What::ClockStep(_) | What::ClockRate(_) => "clock",
         What::Set(_) => "set",
         What::Outside(_) => "hand",
-        What::Limit => "limit",
+        What::Limit(_) => "limit",
     }
 }
 
@@ -297,8 +301,8 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
         ) => Weight::Decision,
         Some(Testimony::Free(_, why)) if *why != TruthEnd::Released => Weight::Decision,
         Some(Testimony::Doubt(_, why)) => match why {
-            BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline => Weight::Decision,
-            _ => Weight::Detail,
+            BeliefEnd::Released | BeliefEnd::Exited | BeliefEnd::Crashed => Weight::Detail,
+            _ => Weight::Decision,
         },
         Some(
             Testimony::Answer(..)

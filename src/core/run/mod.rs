@@ -8,6 +8,7 @@ pub mod eyes;
 pub mod kind;
 pub mod link;
 mod plan;
+mod programs;
 mod replay;
 mod scenario;
 mod short;

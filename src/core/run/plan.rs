@@ -4,15 +4,15 @@ use std::rc::Rc;
 
 use super::address::{Names, Node, NodeKind};
 use super::edit::{Action, Edit, MOST_EDITS, When, Whom, parse_edit};
-use super::scenario::{ClientSpec, Scenario};
+use super::scenario::Scenario;
 use crate::judge::{CellId, LockId, Setup, Token};
 use crate::sim::{
     self, Clocks, Expr, Fault, Instr, MessageFault, Micros, Plan, ProcId, ProcPlan, Scanner, Stop,
-    Table, Task, Trigger, list, sort_by_key,
+    Table, Task, list, sort_by_key,
 };
 use crate::systems::{
     Client, Gateway, Kind, Locks, Op, Registry, Resource, Settings, SettingsError, System,
-    Vocabulary, by_hand, link_writes, parse_word,
+    Vocabulary, by_hand,
 };
 
 /// Where in a scenario something is wrong: the path of keys, and where in that value.
@@ -65,9 +65,9 @@ pub struct Compiled {
 const MOST_NODES: usize = 64;
 const MOST_CELLS: usize = 64;
 /// Words of expressions, programs and assertions, which no cell and no lock can be called.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 15] = [
     "done", "and", "or", "not", "no", "before", "at", "as", "token", "value", "within", "shared",
-    "where", "version",
+    "where", "version", "under",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
 const FIXED: [&str; 6] = [
@@ -100,7 +100,7 @@ pub fn compile(
 /// The ids of a scenario's nodes in lane order, before any edit: what a link counts them by.
 pub fn node_ids(scenario: &Scenario, registry: &Registry) -> Vec<String> {
     let Some(system) = registry.find(&scenario.system) else { return Vec::new() };
-    let mut settings = Settings::defaults(system.settings());
+    let mut settings = Settings::defaults(system.settings()).with_locks(&scenario.locks);
     for (key, text) in &scenario.settings {
         let _ = settings.set(key, text);
     }
@@ -108,15 +108,15 @@ pub fn node_ids(scenario: &Scenario, registry: &Registry) -> Vec<String> {
     names.nodes.into_iter().map(|node| node.id).collect()
 }
 
-struct Builder<'s> {
-    errors: Vec<ScenarioError>,
-    scenario: &'s Scenario,
+pub(super) struct Builder<'s> {
+    pub(super) errors: Vec<ScenarioError>,
+    pub(super) scenario: &'s Scenario,
 }
 
-type Programs = Vec<(Rc<Vec<Task<Op>>>, sim::Names)>;
+pub(super) type Programs = Vec<(Rc<Vec<Task<Op>>>, sim::Names)>;
 
 impl Builder<'_> {
-    fn wrong(&mut self, path: &[&str], at: usize, message: impl Into<String>) {
+    pub(super) fn wrong(&mut self, path: &[&str], at: usize, message: impl Into<String>) {
         let path = path.iter().map(|p| p.to_string()).collect();
         self.errors.push(ScenarioError { place: Place { path, at }, message: message.into() });
     }
@@ -128,7 +128,8 @@ impl Builder<'_> {
             self.wrong(&["system"], 0, message);
             return None;
         };
-        let mut settings = Settings::defaults(system.settings());
+        let locks = &self.scenario.locks;
+        let mut settings = Settings::defaults(system.settings()).with_locks(locks);
         for (key, text) in &self.scenario.settings {
             if let Err(error) = settings.set(key, text) {
                 self.wrong(&["settings", key], 0, error.to_string());
@@ -354,81 +355,6 @@ impl Builder<'_> {
         }
     }
 
-    fn programs(&mut self, names: &mut Names, vocabulary: &mut Vocabulary) -> Programs {
-        let scenario = self.scenario;
-        let mut programs = Vec::new();
-        for (id, client) in &scenario.clients {
-            let (tasks, locals) = self.program(id, client, vocabulary);
-            names.tasks.push(tasks.iter().map(|t| t.name.clone()).collect());
-            let lines = |t: &Task<Op>| t.lines.iter().map(|l| l.text.clone()).collect();
-            names.programs.push(tasks.iter().map(lines).collect());
-            names.locals.push(locals.locals.clone());
-            programs.push((Rc::new(tasks), locals));
-        }
-        for _ in programs.len()..names.nodes.len() {
-            names.tasks.push(Vec::new());
-            names.programs.push(Vec::new());
-            names.locals.push(Vec::new());
-            programs.push((Rc::new(Vec::new()), sim::Names::default()));
-        }
-        programs
-    }
-
-    fn program(
-        &mut self,
-        id: &str,
-        client: &ClientSpec,
-        vocabulary: &mut Vocabulary,
-    ) -> (Vec<Task<Op>>, sim::Names) {
-        let mut sources =
-            vec![("main".to_string(), Trigger::Start, &client.program, vec!["program"])];
-        for (name, lines) in &client.tasks {
-            sources.push((name.clone(), Trigger::Start, lines, vec!["tasks", name]));
-        }
-        for (name, lines) in &client.on {
-            let trigger = Trigger::Notice(name.clone());
-            sources.push((format!("on {name}"), trigger, lines, vec!["on", name]));
-            if name != "lost" && name != "undo" {
-                self.wrong(
-                    &["clients", id, "on", name],
-                    0,
-                    "found no such notice, expected `lost` or `undo`",
-                );
-            }
-        }
-        let tasks = sources.iter().map(|s| s.0.clone()).collect();
-        let mut locals = sim::Names { tasks, ..sim::Names::default() };
-        let mut tasks = Vec::new();
-        for (name, trigger, lines, tail) in sources {
-            let mut word = |s: &mut Scanner<'_>, n: &mut sim::Names| parse_word(s, n, vocabulary);
-            let (written, mut lines) = (lines, lines.clone());
-            // A faulty line gives way to a harmless one, so that the mistakes below it show too.
-            loop {
-                match sim::parse(&lines, &mut locals, &mut word) {
-                    Ok(mut parsed) => {
-                        link_writes(&mut parsed);
-                        for (line, text) in parsed.iter_mut().zip(written) {
-                            line.text.clone_from(text);
-                        }
-                        tasks.push(Task { name, trigger, lines: parsed });
-                        break;
-                    }
-                    Err((line, error)) => {
-                        let number = line.to_string();
-                        let path = [&["clients", id][..], &tail, &[&number]].concat();
-                        self.wrong(&path, error.at, error.message);
-                        let blank = lines.get(line).map(|l| harmless(l));
-                        match lines.get_mut(line).zip(blank) {
-                            Some((faulty, blank)) if *faulty != blank => *faulty = blank,
-                            _ => break,
-                        }
-                    }
-                }
-            }
-        }
-        (tasks, locals)
-    }
-
     fn invariant(&mut self, names: &Names) -> Option<Expr> {
         let text = self.scenario.invariant.as_ref()?;
         let mut variables = names.cells.clone();
@@ -446,7 +372,9 @@ impl Builder<'_> {
 
     fn edits(&mut self, texts: &[String], names: &Names) -> Vec<Edit> {
         if texts.len() > MOST_EDITS {
-            self.wrong(&["edits"], 0, format!("expected at most {MOST_EDITS} edits"));
+            let found = texts.len();
+            let message = format!("found {found} edits, expected at most {MOST_EDITS} in a run");
+            self.wrong(&["edits", &MOST_EDITS.to_string()], 0, message);
             return Vec::new();
         }
         let ids: Vec<&str> = names.nodes.iter().map(|n| n.id.as_str()).collect();
@@ -526,7 +454,10 @@ impl Builder<'_> {
                 self.wrong(&path, place_of(text, value), message);
             }
             if let Some(at) = at {
-                if FIXED.contains(&key.as_str()) {
+                let whole = |k: &&str| {
+                    key.strip_prefix(k).is_some_and(|r| r.is_empty() || r.starts_with('.'))
+                };
+                if FIXED.iter().any(|k| whole(&k)) {
                     let message = format!("`{key}` holds for a whole run; write it without `at`");
                     self.wrong(&path, place_of(text, key), message);
                 }
@@ -606,19 +537,8 @@ fn any(programs: &Programs, is: impl Fn(&Op) -> bool) -> bool {
 }
 
 /// Where `word` last stands in `text`, in Unicode scalar values.
-fn place_of(text: &str, word: &str) -> usize {
+pub(super) fn place_of(text: &str, word: &str) -> usize {
     text.rfind(word).map_or(0, |byte| text[..byte].chars().count())
-}
-
-/// A line that does nothing but define what this one would have defined.
-fn harmless(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let local = match words.as_slice() {
-        ["let", name, ..] | ["read", _, "as", name, ..] | ["read", name, ..] => *name,
-        _ => return String::new(),
-    };
-    let is_name = local.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name { format!("let {local} = 0") } else { String::new() }
 }
 
 /// `Client A` for `client-a`.

@@ -6,7 +6,7 @@ use super::address::Names;
 use super::kind;
 use super::plan::Compiled;
 use crate::judge::{Judgement, judge};
-use crate::sim::{Discard, EventId, Micros, ProcId, Record, World};
+use crate::sim::{Discard, Event, EventId, Limit, Micros, ProcId, Record, What, World};
 use crate::systems::Locks;
 
 /// How many events lie between two keyframes of a run that is not very long.
@@ -33,6 +33,8 @@ pub struct Run {
     pub edit_events: Vec<Option<EventId>>,
     /// Clients whose program had not ended when the run was cut off at its latest end.
     pub cut_off: Vec<ProcId>,
+    /// Nothing was due any more when they were: they would wait for ever.
+    pub stuck: bool,
     keyframes: Vec<World<Locks>>,
 }
 
@@ -66,7 +68,26 @@ impl Run {
         let unused_edits =
             (0..edit_events.len()).filter(|i| edit_events[*i].is_none() && !is_set(*i)).collect();
         let cut_off = world.unfinished();
-        Run { compiled, record, judgement, end, unused_edits, edit_events, cut_off, keyframes }
+        let stuck = world.is_dry();
+        Run {
+            compiled,
+            record,
+            judgement,
+            end,
+            unused_edits,
+            edit_events,
+            cut_off,
+            stuck,
+            keyframes,
+        }
+    }
+
+    /// The limit that ended the run, and the node whose program reached it.
+    pub fn limit(&self) -> Option<(Limit, ProcId)> {
+        match self.record.events.last()? {
+            Event { what: What::Limit(limit), node, .. } => Some((*limit, *node)),
+            _ => None,
+        }
     }
 
     /// What everything is called.

@@ -177,8 +177,9 @@ pub trait Actor<D: Domain> {
     fn task_of_timer(&self, _key: u64) -> Option<usize> {
         None
     }
-    /// The peer's earlier life is over: nothing asked on that connection will be answered.
-    fn on_closed(&mut self, _cx: &mut Cx<'_, D>, _peer: ProcId) {}
+    /// That connection to the peer is gone: nothing asked on it, or on an older one, will be answered.
+    /// What a process that had stood still meanwhile has asked on a newer one since may be.
+    fn on_closed(&mut self, _cx: &mut Cx<'_, D>, _peer: ProcId, _conn: ConnId) {}
     /// The process dies; volatile state is to be dropped.
     fn on_crash(&mut self, cx: &mut Cx<'_, D>, how: CrashKind);
     /// The process's main program ended.
@@ -361,6 +362,18 @@ impl<D: Domain> Cx<'_, D> {
     /// Gives the connection to `peer` up: the next send opens a fresh one.
     pub fn abandon(&mut self, peer: ProcId) {
         self.core.wire.abandon(self.me, peer);
+    }
+
+    /// The connection to `peer` on which this process sends now.
+    pub fn connection(&self, peer: ProcId) -> Option<ConnId> {
+        self.core.wire.current(self.me, peer)
+    }
+
+    /// Gives that connection to `peer` up, unless it was given up before.
+    pub fn hang_up(&mut self, peer: ProcId, conn: Option<ConnId>) {
+        if conn.is_some() && self.connection(peer) == conn {
+            self.abandon(peer);
+        }
     }
 
     /// Sets a timer on one of this process's clocks; `key` comes back in [`Actor::on_timer`].

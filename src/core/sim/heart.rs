@@ -42,6 +42,8 @@ pub(super) struct Heart<D: Domain> {
     pub(super) resets_left: u32,
     pub(super) programs_left: u32,
     pub(super) over: bool,
+    /// It is over because nothing was due any more.
+    pub(super) dry: bool,
     /// Every word that a main task executed, where a search wants to know.
     pub(super) roll: Option<Vec<Step>>,
 }
@@ -50,6 +52,21 @@ impl<D: Domain> Heart<D> {
     pub(super) fn schedule(&mut self, at: Micros, due: Due) {
         self.created += 1;
         self.queue.push(Reverse((at, self.created, due)));
+    }
+
+    /// Whether something in the queue will still bring anything about; what was taken back stays there.
+    pub(super) fn is_live(&self, due: Due) -> bool {
+        match due {
+            Due::Timer(p, slot, planned) => {
+                let timer = &self.procs[usize::from(p)].timers[slot as usize];
+                timer.live && timer.planned == planned
+            }
+            Due::Work(p, task, generation) => {
+                self.procs[usize::from(p)].tasks[usize::from(task)].generation == generation
+            }
+            Due::Resume(p) => self.procs[usize::from(p)].is_still(),
+            _ => true,
+        }
     }
 
     pub(super) fn emit(

@@ -73,7 +73,7 @@ pub(super) enum Kept<B> {
 #[derive(Clone, Debug)]
 pub(super) enum Letter<B> {
     Message { id: MsgId, from: ProcId, conn: ConnId, body: B, arrived: EventId },
-    Reset { peer: ProcId, arrived: EventId },
+    Reset { peer: ProcId, conn: ConnId, arrived: EventId },
     Outside { body: B, arrived: EventId },
 }
 

@@ -299,6 +299,27 @@ impl Layout {
     }
 }
 
+/// Takes the name of a local that is set here.
+///
+/// # Errors
+/// What cannot be a name, or is the word of an outcome or of an expression.
+pub fn local_name<'a>(s: &mut Scanner<'a>) -> Result<&'a str, LineError> {
+    let token = s.take("the name of a local")?;
+    if outcome(token.text).is_some() {
+        let message = format!(
+            "`{}` is the word of an outcome, as in `if {0} goto …`; a local needs another name",
+            token.text
+        );
+        return Err(s.wrong(token, message));
+    }
+    let named = token.text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if !named || ["and", "or", "not"].contains(&token.text) {
+        let message = format!("found `{}`, expected the name of a local", token.text);
+        return Err(s.wrong(token, message));
+    }
+    Ok(token.text)
+}
+
 fn outcome(word: &str) -> Option<Outcome> {
     Outcome::ALL.into_iter().find(|o| o.word() == word)
 }
@@ -319,10 +340,10 @@ fn plain<Op>(
         }
         "let" => {
             s.demand("let")?;
-            let name = s.take("the name of a local")?;
+            let name = local_name(s)?;
             s.demand("=")?;
             let expr = Expr::parse(s, &names.locals)?;
-            Ok(Instr::Let(names.local(name.text), expr))
+            Ok(Instr::Let(names.local(name), expr))
         }
         "stop" => {
             s.demand("stop")?;

@@ -67,7 +67,8 @@ pub enum What<N> {
     Lose(MsgId),
     /// A message reached the place of a cut and is held there until the link heals.
     Hold(MsgId),
-    /// A process learns that a connection is gone: the peer died, or lives another life.
+    /// A connection of a process is gone: the peer died, or lives another life. A process that stands
+    /// still learns of it when it goes on.
     Reset(ProcId),
     /// A task begins to use the processor for that long.
     Work(Micros),
@@ -103,10 +104,19 @@ pub enum What<N> {
     Set(usize),
     /// A message that no process has sent reaches its process's inbox; the index is the edit's.
     Outside(usize),
-    /// A program ran too long without waiting, or a run grew beyond its limit; the run ends.
-    Limit,
+    /// A limit is reached, and the run ends.
+    Limit(Limit),
     /// What an actor says of itself.
     Note(N),
+}
+
+/// What a run can have too much of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// Its node's program executed [`super::MOST_STEPS`] lines in a row and never waited.
+    Steps,
+    /// The run has [`super::MOST_EVENTS`] events.
+    Events,
 }
 
 /// One thing that happened.

@@ -116,9 +116,23 @@ impl<'a> Scanner<'a> {
     pub fn duration(&mut self) -> Result<super::Micros, LineError> {
         let wanted = "a duration such as `250ms`, `3s` or `2m`, not negative";
         let token = self.peek().ok_or_else(|| self.expected(wanted))?;
-        let span = super::Micros::parse(token.text).ok_or_else(|| self.expected(wanted))?;
+        let span = super::Micros::parse(token.text);
+        let span =
+            span.ok_or_else(|| self.apart(token).unwrap_or_else(|| self.expected(wanted)))?;
         self.next += 1;
         Ok(span)
+    }
+
+    /// What to say of `5 s`.
+    fn apart(&self, token: Token<'_>) -> Option<LineError> {
+        let joined = format!("{}{}", token.text, self.peek_second());
+        super::Micros::parse(&joined)?;
+        let message = format!(
+            "found `{} {}`, expected `{joined}`: the unit follows its number without a space",
+            token.text,
+            self.peek_second()
+        );
+        Some(self.wrong(token, message))
     }
 
     /// Takes a whole number, not negative.

@@ -8,7 +8,7 @@ use super::heart::{Due, Heart};
 use super::plan::{Fault, Plan};
 use super::proc::{Kept, Letter, Proc, TaskNow, TaskState, TimerKey};
 use super::program::{Instr, Outcome, Pc, Trigger};
-use super::record::{Causes, EventId, Sink, What};
+use super::record::{Causes, EventId, Limit, Sink, What};
 use super::time::{ClockKind, Clocks, Micros};
 use super::wire::{Arrival, ConnId, OnTheWay, Slot, Wire};
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 /// How many events a run may have; a longer one ends there and says so.
 pub const MOST_EVENTS: u32 = 200_000;
 /// How many instructions a task may execute without waiting; a longer stretch ends the run.
-const MOST_STEPS: u32 = 10_000;
+pub const MOST_STEPS: u32 = 10_000;
 
 /// The simulated world at one moment. Cloning it is a keyframe or a fork.
 #[derive(Clone, Debug)]
@@ -43,6 +43,7 @@ impl<D: Domain> World<D> {
             resets_left: 0,
             programs_left: plan.procs.iter().filter(|p| !p.tasks.is_empty()).count() as u32,
             over: false,
+            dry: false,
             roll: None,
             procs,
             plan: plan.clone(),
@@ -63,6 +64,8 @@ impl<D: Domain> World<D> {
         }
         let next = self.core.queue.pop();
         let Some(Reverse((at, _, due))) = next.filter(|n| n.0.0 <= self.core.plan.until) else {
+            let later = next.iter().chain(&self.core.queue);
+            self.core.dry = !later.map(|entry| entry.0.2).any(|due| self.core.is_live(due));
             self.core.now = self.core.plan.until;
             self.core.over = true;
             return false;
@@ -70,7 +73,7 @@ impl<D: Domain> World<D> {
         self.core.now = at;
         self.handle(due, sink);
         if self.core.next_event >= MOST_EVENTS {
-            self.limit(ProcId(0), sink);
+            self.limit(ProcId(0), Limit::Events, sink);
         }
         self.core.over |= self.quiet();
         true
@@ -94,6 +97,11 @@ impl<D: Domain> World<D> {
     /// Whether the run is over.
     pub fn is_over(&self) -> bool {
         self.core.over
+    }
+
+    /// Whether it ended because nothing was due any more: whoever waits there waits for ever.
+    pub fn is_dry(&self) -> bool {
+        self.core.dry
     }
 
     /// How many events happened so far.
@@ -328,7 +336,7 @@ impl<D: Domain> World<D> {
                 cx.handling = Some(id);
                 actor.on_message(cx, from, conn, &body);
             }
-            Letter::Reset { peer, .. } => actor.on_closed(cx, peer),
+            Letter::Reset { peer, conn, .. } => actor.on_closed(cx, peer, conn),
             Letter::Outside { body, .. } => actor.on_outside(cx, &body),
         });
         self.run_ready(p, causes, sink);
@@ -351,7 +359,7 @@ impl<D: Domain> World<D> {
             wire.abandon(p, peer);
         }
         let arrived = self.core.emit(p, What::Reset(peer), Causes::one(lost), sink);
-        self.post(p, Letter::Reset { peer, arrived }, sink);
+        self.post(p, Letter::Reset { peer, conn, arrived }, sink);
     }
 
     pub(super) fn timer(&mut self, p: ProcId, id: TimerId, sink: &mut dyn Sink<D>) {
@@ -423,12 +431,12 @@ impl<D: Domain> World<D> {
                 return;
             }
         }
-        self.limit(p, sink);
+        self.limit(p, Limit::Steps, sink);
     }
 
-    fn limit(&mut self, p: ProcId, sink: &mut dyn Sink<D>) {
+    fn limit(&mut self, p: ProcId, limit: Limit, sink: &mut dyn Sink<D>) {
         if !self.core.over {
-            self.core.emit(p, What::Limit, Causes::NONE, sink);
+            self.core.emit(p, What::Limit(limit), Causes::NONE, sink);
             self.core.over = true;
             for proc in &mut self.core.procs {
                 for task in &mut proc.tasks {

@@ -55,8 +55,9 @@ pub trait LockClient {
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, from: ProcId, body: &Body);
     /// A timer whose key came from [`Desk::key`].
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64);
-    /// A server's earlier life is over; requests to it will not be answered.
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId);
+    /// That connection to a server is gone: what was asked on it, or on an older one, will not be
+    /// answered.
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, conn: ConnId);
     /// The task whose wait a request belongs to, while it is open.
     fn task_of(&self, _request: u64) -> Option<usize> {
         None
@@ -151,6 +152,8 @@ struct OpenCall {
     section: Section,
     lock: LockId,
     home: ProcId,
+    /// The connection that it went on.
+    conn: Option<ConnId>,
     call: Call,
     timer: TimerId,
 }
@@ -161,7 +164,8 @@ pub struct Client {
     desk: Desk,
     library: Box<dyn LockClient>,
     open: Vec<OpenCall>,
-    guards: Vec<LockId>,
+    /// Which cells a lock is taken for.
+    under: Vec<(LockId, CellId)>,
     homes: Vec<ProcId>,
     /// What stands in front of the resources, unless this client goes around it.
     gateway: Option<ProcId>,
@@ -182,7 +186,7 @@ impl Client {
             desk: Desk::new(settings),
             library,
             open: Vec::new(),
-            guards: vocabulary.guards.clone(),
+            under: vocabulary.locked(),
             homes: vocabulary.homes.clone(),
             gateway: vocabulary.gateway,
             bypasses: settings.name("gateway.bypass") == id,
@@ -206,11 +210,11 @@ impl Client {
         &mut self,
         cx: &mut Cx<'_, Locks>,
         task: usize,
-        cell: CellId,
+        (cell, lock): (CellId, LockId),
         within: Option<Micros>,
         deed: Deed,
     ) -> Flow {
-        let (lock, home) = (self.guards[usize::from(cell.0)], self.homes[usize::from(cell.0)]);
+        let home = self.homes[usize::from(cell.0)];
         let mut op = self.desk.operation(cx, cell, lock);
         let number = self.desk.request();
         let site = (task, cx.pc(task));
@@ -238,25 +242,29 @@ impl Client {
         let body = Body::new(name, number, request).with_token(op.token);
         let home = self.gateway.filter(|_| !self.bypasses).unwrap_or(home);
         cx.ask(home, body, Some(note));
+        let conn = cx.connection(home);
         let until = cx.clock(ClockKind::Mono).plus(within.unwrap_or(self.timeout));
         let timer = cx.timer(ClockKind::Mono, until, number << 1 | 1);
-        self.open.push(OpenCall { number, task, section: op.section, lock, home, call, timer });
+        let section = op.section;
+        self.open.push(OpenCall { number, task, section, lock, home, conn, call, timer });
         Flow::Wait(Waiting { verb: name, on: home, until: Some(until) })
     }
 
-    /// The first cell of the next resource that a lock guards, behind the resource of `after`.
+    /// A cell of the next resource that a lock is taken for, behind the resource of `after`.
     fn next_home(&self, lock: LockId, after: Option<CellId>) -> Option<CellId> {
         let home = |cell: usize| self.homes.get(cell).copied();
         let past = after.and_then(|cell| home(usize::from(cell.0)));
-        let mut cells = (0..self.guards.len()).filter(|cell| self.guards[*cell] == lock);
-        cells.find(|cell| past.is_none() || home(*cell) > past).map(|cell| CellId(cell as u16))
+        let cells = self.under.iter().filter(|u| u.0 == lock).map(|u| u.1);
+        // In the order of the resources, and each of them once.
+        let behind = cells.filter(|c| past.is_none() || home(usize::from(c.0)) > past);
+        behind.min_by_key(|c| (home(usize::from(c.0)), *c))
     }
 
     fn write(
         &mut self,
         cx: &mut Cx<'_, Locks>,
         task: usize,
-        cell: CellId,
+        cell: (CellId, LockId),
         within: Option<Micros>,
         (value, more, condition): (&Expr, bool, &Option<Rc<Condition>>),
     ) -> Flow {
@@ -302,7 +310,7 @@ impl Client {
                 if let Call::Claim { cell, within } = call.call
                     && let Some(next) = self.next_home(call.lock, Some(cell))
                 {
-                    self.at_resource(cx, call.task, next, within, Deed::Claim);
+                    self.at_resource(cx, call.task, (next, call.lock), within, Deed::Claim);
                     return;
                 }
                 Outcome::Ok
@@ -344,7 +352,7 @@ impl Client {
         cx.note(Testimony::Told(call.section, outcome));
         // Whoever gives up waiting gives the connection up: the next request opens a fresh one,
         // and what is on the old one may still arrive after it.
-        cx.abandon(call.home);
+        cx.hang_up(call.home, call.conn);
         cx.finish(call.task, outcome);
     }
 }
@@ -392,14 +400,18 @@ impl Actor<Locks> for Client {
             Op::Renew { lock } => self.library.renew(cx, desk, task, *lock),
             Op::Release { lock } => self.library.release(cx, desk, task, *lock),
             Op::Check { lock } => self.check(cx, *lock),
-            Op::Read { cell, place, within } => {
-                self.at_resource(cx, task, *cell, *within, Deed::Read { place: *place })
+            Op::GiveUp { lock } => {
+                desk.doubt(cx, *lock, BeliefEnd::GivenUp);
+                Flow::Done(Outcome::Ok)
             }
-            Op::Write { cell, value, condition, within, more } => {
-                self.write(cx, task, *cell, *within, (value, *more, condition))
+            Op::Read { cell, lock, place, within } => {
+                self.at_resource(cx, task, (*cell, *lock), *within, Deed::Read { place: *place })
+            }
+            Op::Write { cell, lock, value, condition, within, more } => {
+                self.write(cx, task, (*cell, *lock), *within, (value, *more, condition))
             }
             Op::Claim { lock, within } => match self.next_home(*lock, None) {
-                Some(cell) => self.at_resource(cx, task, cell, *within, Deed::Claim),
+                Some(cell) => self.at_resource(cx, task, (cell, *lock), *within, Deed::Claim),
                 None => Flow::Done(Outcome::Ok),
             },
             Op::Begin => {
@@ -418,15 +430,15 @@ impl Actor<Locks> for Client {
         }
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId) {
-        let lost: Vec<u64> =
-            self.open.iter().filter(|c| c.home == peer).map(|c| c.number).collect();
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId, conn: ConnId) {
+        let on_it = |c: &&OpenCall| c.home == peer && c.conn <= Some(conn);
+        let lost: Vec<u64> = self.open.iter().filter(on_it).map(|c| c.number).collect();
         for number in lost {
             if let Some(call) = self.take(cx, number) {
                 self.unanswered(cx, call, Outcome::Closed);
             }
         }
-        self.library.on_closed(cx, &mut self.desk, peer);
+        self.library.on_closed(cx, &mut self.desk, peer, conn);
     }
 
     fn on_crash(&mut self, cx: &mut Cx<'_, Locks>, _how: CrashKind) {

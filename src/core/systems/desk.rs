@@ -231,7 +231,7 @@ impl Desk {
         }
         self.let_go(cx, lock);
         cx.note(Testimony::Doubt(lock, why));
-        let lost = matches!(why, BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline);
+        let lost = why.is_loss();
         let undo = lost && self.failure == Failure::StopAndUndo;
         // The section goes on while it is taken back.
         self.undoing |= undo && cx.notify("undo");
@@ -322,7 +322,9 @@ impl Desk {
 fn section_end(why: BeliefEnd) -> SectionEnd {
     match why {
         BeliefEnd::Released => SectionEnd::Released,
-        BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline => SectionEnd::Dropped,
+        BeliefEnd::Refused | BeliefEnd::Notice | BeliefEnd::Deadline | BeliefEnd::GivenUp => {
+            SectionEnd::Dropped
+        }
         BeliefEnd::Exited => SectionEnd::Exited,
         BeliefEnd::Crashed => SectionEnd::Crashed,
     }

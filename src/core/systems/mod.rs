@@ -25,7 +25,7 @@ pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
 pub use words::{Op, link_writes, parse_word};
 
 use crate::judge::{CellId, LockId, Testimony, Token};
-use crate::sim::{Actor, Domain, LineError, Micros, ProcId, Scanner};
+use crate::sim::{Actor, Domain, LineError, Micros, ProcId, Scanner, Set};
 
 /// The domain of locks: what the simulator runs here.
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +203,9 @@ pub struct Vocabulary {
     pub gateway: Option<ProcId>,
     /// Jobs, collected while programs are read.
     pub jobs: Vec<String>,
+    /// Under which locks programs read or write which cells, other than the locks that guard them;
+    /// collected in the same way.
+    pub under: Set<(LockId, CellId)>,
 }
 
 impl Vocabulary {
@@ -212,6 +215,13 @@ impl Vocabulary {
     /// A name that does not exist, with those that do.
     pub fn lock(&self, s: &mut Scanner<'_>) -> Result<LockId, LineError> {
         lookup(s, &self.locks, "lock").map(|i| LockId(i as u16))
+    }
+
+    /// Which cells each lock is taken for: those that it guards, and those that a program names it for.
+    pub fn locked(&self) -> Vec<(LockId, CellId)> {
+        let guards = self.guards.iter().enumerate();
+        let guards = guards.map(|(cell, lock)| (*lock, CellId(cell as u16)));
+        guards.chain(self.under.iter().copied()).collect()
     }
 
     /// Reads the name of a cell.

@@ -11,7 +11,7 @@ pub enum Kind {
     Span,
     /// The same, but not nothing: a lease of no time would end as it begins.
     Term,
-    /// A whole number, not negative.
+    /// A whole number, not negative; with the name of a lock behind the key, for that lock.
     Number,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -174,12 +174,15 @@ impl fmt::Display for SettingsError {
 pub struct Settings {
     specs: Vec<Spec>,
     values: Table<&'static str, Value>,
+    /// The scenario's locks, and numbers that are set for one of them.
+    locks: Vec<String>,
+    of_locks: Table<(&'static str, usize), u64>,
 }
 
 impl Settings {
     /// Defaults of the common settings and these.
     pub fn defaults(own: &[Spec]) -> Settings {
-        let mut settings = Settings { specs: [COMMON, own].concat(), values: Table::new() };
+        let mut settings = Settings { specs: [COMMON, own].concat(), ..Settings::default() };
         for spec in settings.specs.clone() {
             // A default that does not fit its own kind is caught by the test below.
             if let Ok(value) = read(&spec, spec.default) {
@@ -189,12 +192,50 @@ impl Settings {
         settings
     }
 
+    /// The same for a scenario with these locks.
+    #[must_use]
+    pub fn with_locks(self, locks: &[String]) -> Settings {
+        Settings { locks: locks.to_vec(), ..self }
+    }
+
+    /// The number that `KEY.LOCK` is about, and the lock's name.
+    fn of_lock<'k>(&self, key: &'k str) -> Option<(&Spec, &'k str)> {
+        let numbers = self.specs.iter().filter(|s| s.kind == Kind::Number);
+        let mut named =
+            numbers.filter_map(|s| Some((s, key.strip_prefix(s.key)?.strip_prefix('.')?)));
+        named.next()
+    }
+
+    /// Sets a number for one lock.
+    fn set_of_lock(&mut self, spec: &Spec, lock: &str, text: &str) -> Result<(), SettingsError> {
+        let Some(index) = self.locks.iter().position(|l| l == lock) else {
+            let known = list(self.locks.iter().map(String::as_str));
+            let message = format!("no lock `{lock}` for {}; the locks are {known}", spec.key);
+            return Err(SettingsError::Key(message));
+        };
+        match read(spec, text) {
+            Ok(Value::Number(number)) => {
+                self.of_locks.insert((spec.key, index), number);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(wanted) => {
+                let key = format!("{}.{lock}", spec.key);
+                Err(SettingsError::Value(format!("found `{text}` for {key}, expected {wanted}")))
+            }
+        }
+    }
+
     /// Sets one value from its text.
     ///
     /// # Errors
     /// An unknown key lists all keys; a value that does not fit says what would.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), SettingsError> {
         let Some(spec) = self.specs.iter().find(|s| s.key == key) else {
+            if let Some((spec, lock)) = self.of_lock(key) {
+                let spec = *spec;
+                return self.set_of_lock(&spec, lock, text);
+            }
             let known = list(self.specs.iter().map(|s| s.key));
             return Err(SettingsError::Key(format!(
                 "no setting `{key}`; the settings are {known}{}",
@@ -215,6 +256,10 @@ impl Settings {
 
     /// A value as one would write it.
     pub fn text(&self, key: &str) -> String {
+        if let Some((spec, lock)) = self.of_lock(key) {
+            let index = self.locks.iter().position(|l| l == lock);
+            return index.map_or_else(String::new, |i| self.number_for(spec.key, i).to_string());
+        }
         match self.values.get(key) {
             Some(Value::Span(span)) => span.to_string(),
             Some(Value::Number(number)) => number.to_string(),
@@ -238,6 +283,11 @@ impl Settings {
             Some(Value::Number(number)) => *number,
             _ => 0,
         }
+    }
+
+    /// A number for the lock with this index; that of all locks where it has none of its own.
+    pub fn number_for(&self, key: &'static str, lock: usize) -> u64 {
+        self.of_locks.get(&(key, lock)).copied().unwrap_or_else(|| self.number(key))
     }
 
     /// A name; empty for a key that is none.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Vocabulary;
 use super::resource::Condition;
 use crate::judge::{CellId, LockId, Mode};
-use crate::sim::{Expr, Instr, Line, LineError, Micros, Names, Scanner};
+use crate::sim::{Expr, Instr, Line, LineError, Micros, Names, Scanner, local_name};
 
 /// A word of a client's program that is not control flow.
 #[derive(Clone, Debug)]
@@ -25,13 +25,20 @@ pub enum Op {
     Check {
         lock: LockId,
     },
+    GiveUp {
+        lock: LockId,
+    },
     Read {
         cell: CellId,
+        /// The lock whose token it carries.
+        lock: LockId,
         place: usize,
         within: Option<Micros>,
     },
     Write {
         cell: CellId,
+        /// The lock whose token it carries.
+        lock: LockId,
         value: Expr,
         /// What it demands of the cells. Places beyond them are the client's locals.
         condition: Option<Rc<Condition>>,
@@ -55,6 +62,7 @@ impl Op {
             Op::Renew { .. } => "renew",
             Op::Release { .. } => "release",
             Op::Check { .. } => "check",
+            Op::GiveUp { .. } => "give-up",
             Op::Read { .. } => "read",
             Op::Write { condition, .. } => match condition.as_deref() {
                 Some(Condition::Fresh) => "insert",
@@ -68,8 +76,8 @@ impl Op {
     }
 }
 
-const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `claim`, `read`, `write`, \
-                     `insert`, `begin`, `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
+const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `give-up`, `claim`, `read`, \
+                     `write`, `insert`, `begin`, `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
                      `break`, `stop` or a label such as `again:`";
 
 /// Reads one word of a client's program.
@@ -83,8 +91,8 @@ pub fn parse_word(
 ) -> Result<Op, LineError> {
     let word = s.peek_text();
     let known = [
-        "acquire", "renew", "release", "check", "claim", "read", "write", "insert", "begin",
-        "abort", "job",
+        "acquire", "renew", "release", "check", "give-up", "claim", "read", "write", "insert",
+        "begin", "abort", "job",
     ];
     if !known.contains(&word) {
         return Err(s.expected(WORDS));
@@ -99,35 +107,30 @@ pub fn parse_word(
         "renew" => Ok(Op::Renew { lock: optional_lock(s, vocabulary)? }),
         "release" => Ok(Op::Release { lock: optional_lock(s, vocabulary)? }),
         "check" => Ok(Op::Check { lock: optional_lock(s, vocabulary)? }),
+        "give-up" => Ok(Op::GiveUp { lock: optional_lock(s, vocabulary)? }),
         "read" => {
             let name = s.peek_text();
             let cell = vocabulary.cell(s)?;
-            let local = if s.accept("as") { s.take("a name")?.text } else { name };
-            Ok(Op::Read { cell, place: names.local(local), within: within(s)? })
+            let local = if s.accept("as") { local_name(s)? } else { name };
+            let lock = under(s, vocabulary, cell)?;
+            Ok(Op::Read { cell, lock, place: names.local(local), within: within(s)? })
         }
         "write" | "insert" => {
             let cell = vocabulary.cell(s)?;
             s.demand("=")?;
             let value = Expr::parse(s, &names.locals)?;
+            let lock = under(s, vocabulary, cell)?;
             let condition = match word {
                 "insert" => Some(Condition::Fresh),
                 _ if s.accept("where") => Some(condition(s, names, vocabulary, cell)?),
                 _ => None,
             };
             let condition = condition.map(Rc::new);
-            Ok(Op::Write { cell, value, condition, within: within(s)?, more: false })
+            Ok(Op::Write { cell, lock, value, condition, within: within(s)?, more: false })
         }
         "claim" => {
-            let lock = match s.peek() {
-                Some(token) if token.text != "within" => (vocabulary.lock(s)?, token.at),
-                _ => (LockId(0), 0),
-            };
-            if !vocabulary.guards.contains(&lock.0) {
-                let name = vocabulary.locks.get(usize::from(lock.0.0)).map_or("?", String::as_str);
-                let message = format!("the lock `{name}` guards no cell, so nobody hears a claim");
-                return Err(LineError { at: lock.1, message });
-            }
-            Ok(Op::Claim { lock: lock.0, within: within(s)? })
+            let lock = optional_lock(s, vocabulary)?;
+            Ok(Op::Claim { lock, within: within(s)? })
         }
         "begin" => Ok(Op::Begin),
         "abort" => Ok(Op::Abort),
@@ -141,6 +144,22 @@ pub fn parse_word(
             Ok(Op::Job(index as u16))
         }
     }
+}
+
+/// The lock under which a client reads or writes a cell: the one that guards it, unless the line names
+/// another. Two clients that do not take the same lock for one cell exclude nobody.
+fn under(
+    s: &mut Scanner<'_>,
+    vocabulary: &mut Vocabulary,
+    cell: CellId,
+) -> Result<LockId, LineError> {
+    let guard = vocabulary.guards.get(usize::from(cell.0)).copied().unwrap_or(LockId(0));
+    if !s.accept("under") {
+        return Ok(guard);
+    }
+    let lock = vocabulary.lock(s)?;
+    vocabulary.under.insert((lock, cell));
+    Ok(lock)
 }
 
 fn optional_lock(s: &mut Scanner<'_>, vocabulary: &Vocabulary) -> Result<LockId, LineError> {

@@ -61,15 +61,16 @@ pub const WORDS: &[Form] = &[
         "Reads a cell into a local of the same name, or of the name after `as`.",
     ),
     call(
-        "write CELL = EXPRESSION [where CONDITION] [within DURATION]",
+        "write CELL = EXPRESSION [under LOCK] [where CONDITION] [within DURATION]",
         "write balance = balance - 10 where version",
         &["ok", "rejected", "timeout", "closed"],
-        "Writes a cell; the expression is over locals. It carries the token of the latest grant. The \
+        "Writes a cell; the expression is over locals. It carries the token of the latest grant of the \
+         lock that guards the cell, or of the one that `under` names. The \
          condition is `version` (still the one that this section read) or an expression over the \
          cells of that resource and the locals; the resource looks at it as it writes.",
     ),
     call(
-        "insert CELL = EXPRESSION [within DURATION]",
+        "insert CELL = EXPRESSION [under LOCK] [within DURATION]",
         "insert balance = 1",
         &["ok", "rejected", "timeout", "closed"],
         "Writes a cell that nobody has written yet, as a unique key does.",
@@ -78,7 +79,8 @@ pub const WORDS: &[Form] = &[
         "claim [LOCK] [within DURATION]",
         "claim",
         &["ok", "rejected", "timeout", "closed"],
-        "Makes the token known to every resource that the lock guards, and touches no cell.",
+        "Makes the token known to every resource that the lock guards, or that a program names it for \
+         with `under`, and touches no cell.",
     ),
     call("begin", "begin", &["ok"], "Begins a section, as a grant does; an open one starts over."),
     call("abort", "abort", &["ok"], "Gives the section up by intention; that tears nothing."),

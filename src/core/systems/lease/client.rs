@@ -2,7 +2,7 @@
 
 use super::{Reply, Request, TokenRule};
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
-use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Waiting};
+use crate::sim::{ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Waiting};
 use crate::systems::client::{LockClient, Requests, asks};
 use crate::systems::{Body, Desk, Locks, Settings};
 
@@ -21,6 +21,8 @@ struct Open {
     granted: Option<(Grant, Option<Local>)>,
     /// A refused acquire that will ask again when its timer fires.
     resting: bool,
+    /// The connection that this request went on.
+    conn: Option<ConnId>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +97,7 @@ impl LeaseClient {
             Body::new("acquire", number, request),
             asks(lock, Ask::Acquire, first, patience),
         );
+        open.conn = cx.connection(self.service);
         self.open.add(cx, number, patience, open);
     }
 
@@ -138,7 +141,7 @@ impl LeaseClient {
         desk: &mut Desk,
         name: &'static str,
         request: Request,
-        open: Open,
+        mut open: Open,
     ) -> Flow {
         let number = desk.request();
         let within = Some(self.timeout);
@@ -147,6 +150,7 @@ impl LeaseClient {
             Body::new(name, number, request),
             asks(open.lock, open.ask, true, within),
         );
+        open.conn = cx.connection(self.service);
         self.open.add(cx, number, within, open);
         let until = Some(cx.clock(ClockKind::Mono).plus(self.timeout));
         // The program's own word, whatever the request is called.
@@ -164,6 +168,7 @@ impl LeaseClient {
             until: None,
             granted: None,
             resting: false,
+            conn: None,
         }
     }
 
@@ -203,7 +208,8 @@ impl LeaseClient {
             let within = Some(self.timeout);
             let note = asks(open.lock, Ask::Token, true, within);
             cx.ask(self.service, Body::new(name, number, request), note);
-            let open = Open { ask: Ask::Token, granted: Some((grant, deadline)), ..open };
+            let (granted, conn) = (Some((grant, deadline)), cx.connection(self.service));
+            let open = Open { ask: Ask::Token, granted, conn, ..open };
             self.open.add(cx, number, within, open);
             return;
         }
@@ -334,7 +340,7 @@ impl LockClient for LeaseClient {
             self.send_acquire(cx, desk, open, false);
             return;
         }
-        cx.abandon(self.service);
+        cx.hang_up(self.service, open.conn);
         match open.ask {
             // An unanswered try is an unknown; asking again is safe because re-entry is.
             Ask::Acquire if open.until.is_none() => self.again_later(cx, desk, open, self.retry),
@@ -353,9 +359,11 @@ impl LockClient for LeaseClient {
         }
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _peer: ProcId) {
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, conn: ConnId) {
+        let here = peer == self.service;
+        let on_it = |open: &Open| here && !open.resting && open.conn <= Some(conn);
         let lost: Vec<u64> =
-            self.open.iter().filter(|(_, open)| !open.resting).map(|(number, _)| number).collect();
+            self.open.iter().filter(|(_, open)| on_it(open)).map(|(number, _)| number).collect();
         for number in lost {
             let Some(open) = self.open.take(cx, number) else {
                 continue;

@@ -42,7 +42,8 @@ const SETTINGS: &[Spec] = &[
         key: "lock.first_token",
         kind: Kind::Number,
         default: "1",
-        about: "The first generation, or the counter's first value.",
+        about: "The first generation, or the counter's first value; `lock.first_token.NAME` is that of \
+                one lock.",
     },
     Spec {
         key: "lease.clock",

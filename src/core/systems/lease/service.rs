@@ -83,7 +83,8 @@ impl Store {
 pub(super) struct Service {
     ttl: Micros,
     rule: TokenRule,
-    first: u64,
+    /// Each lock's first token.
+    firsts: Vec<u64>,
     clock: ClockKind,
     delay: Micros,
     /// Where leases and the last number are; who waits is known in memory only.
@@ -97,7 +98,7 @@ impl Service {
         let mut service = Service {
             ttl: Micros::ZERO,
             rule: TokenRule::Generation,
-            first: settings.number("lock.first_token"),
+            firsts: (0..locks).map(|lock| settings.number_for("lock.first_token", lock)).collect(),
             clock: ClockKind::Mono,
             delay: Micros::ZERO,
             store: Store::Durable,
@@ -168,7 +169,7 @@ impl Service {
         *count += 1;
         let ordinal = *count;
         let token = match self.rule {
-            TokenRule::Generation => Some(Token(self.first.saturating_add(ordinal - 1))),
+            TokenRule::Generation => Some(self.token(lock, ordinal)),
             TokenRule::Random => Some(self.random_token(cx, lock)),
             TokenRule::Timestamp => Some(self.timestamp(cx)),
             TokenRule::SetThenIncr | TokenRule::ReadLate => None,
@@ -191,6 +192,12 @@ impl Service {
         let lessee = Lessee { owner, mode, grant, known_as, token, deadline, timer, over };
         self.state(lock).holders.push(lessee);
         (grant, token)
+    }
+
+    /// The token of a lock's grant with this ordinal.
+    fn token(&self, lock: LockId, ordinal: u64) -> Token {
+        let first = self.firsts.get(usize::from(lock.0)).copied().unwrap_or(1);
+        Token(first.saturating_add(ordinal.saturating_sub(1)))
     }
 
     /// A value that no other grant of the lock has. Real ones have 160 bits; four digits keep the
@@ -304,7 +311,7 @@ impl Service {
         (lock, grant, rule): (LockId, Grant, TokenRule),
     ) {
         let ledger = self.ledger.write();
-        let count = match rule {
+        let count = *match rule {
             TokenRule::ReadLate => ledger.grants.entry(lock).or_default(),
             _ => {
                 let count = ledger.counter.entry(lock).or_default();
@@ -312,7 +319,7 @@ impl Service {
                 count
             }
         };
-        let token = Token(self.first.saturating_add(count.saturating_sub(1)));
+        let token = self.token(lock, count);
         self.ledger.sync();
         if let Some(h) = self.state(lock).holders.iter_mut().find(|h| h.grant == grant) {
             h.token = Some(token);

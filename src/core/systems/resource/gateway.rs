@@ -48,7 +48,14 @@ enum Stage {
     /// It is about to pass it on.
     Checked(Item),
     /// It waits for the resource's answer, and says it to the client that asked.
-    PassedOn { home: ProcId, conn: ConnId, number: u64, patience: Option<TimerId> },
+    PassedOn { way: Way, conn: ConnId, number: u64, patience: Option<TimerId> },
+}
+
+/// The resource that an operation went on to, and the connection that it went on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Way {
+    home: ProcId,
+    conn: Option<ConnId>,
 }
 
 /// A gateway in front of all resources.
@@ -130,6 +137,7 @@ impl Gateway {
         let note = Testimony::Forward(*op, item.write().map(|(_, write, msg)| (write, msg)));
         let body = Body::new(name, number, item.request.clone()).with_token(op.token);
         cx.ask(home, body, Some(note));
+        let way = Way { home, conn: cx.connection(home) };
         let patience = self.serial.then(|| {
             let until = cx.clock(ClockKind::Mono).plus(self.timeout);
             cx.timer(ClockKind::Mono, until, number << 1 | 1)
@@ -139,7 +147,7 @@ impl Gateway {
             cx.abandon(home);
         }
         let (conn, client) = (item.conn, item.number);
-        self.stages.push((number, Stage::PassedOn { home, conn, number: client, patience }));
+        self.stages.push((number, Stage::PassedOn { way, conn, number: client, patience }));
     }
 
     fn take(&mut self, number: u64) -> Option<Stage> {
@@ -181,22 +189,20 @@ impl Actor<Locks> for Gateway {
             Some(Stage::Checked(item)) => self.pass_on(cx, key >> 1, item),
             // No answer came in time. It goes on with the next one, and what it had sent may still
             // arrive: then even this gateway was overtaken.
-            Some(Stage::PassedOn { home, .. }) => cx.abandon(home),
+            Some(Stage::PassedOn { way, .. }) => cx.hang_up(way.home, way.conn),
             None => {}
         }
         self.next(cx);
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId) {
-        for (_, stage) in &self.stages {
-            if let Stage::PassedOn { home, patience: Some(patience), .. } = stage
-                && *home == peer
-            {
-                cx.cancel(*patience);
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId, conn: ConnId) {
+        self.stages.retain(|(_, stage)| match stage {
+            Stage::PassedOn { way, patience, .. } if way.home == peer && way.conn <= Some(conn) => {
+                patience.iter().for_each(|timer| cx.cancel(*timer));
+                false
             }
-        }
-        let lost = |s: &Stage| matches!(s, Stage::PassedOn { home, .. } if *home == peer);
-        self.stages.retain(|s| !lost(&s.1));
+            _ => true,
+        });
         self.next(cx);
     }
 

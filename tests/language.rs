@@ -1,0 +1,165 @@
+//! What a scenario can say and how it is answered where it says something wrong: the words of
+//! programs, locks by name, and messages.
+
+mod support;
+
+use lockscope::run::{Run, compile, kind};
+use lockscope::systems::Registry;
+use support::{Case, when};
+
+/// All that is wrong with a scenario.
+fn wrong(case: &Case) -> Vec<String> {
+    let errors = compile(&case.scenario, &case.edits, &Registry::standard()).expect_err("wrong");
+    errors.iter().map(ToString::to_string).collect()
+}
+
+/// The one thing that is wrong with a program of client A.
+fn wrong_line(program: &str) -> String {
+    let case = Case::new(&[("x", 0)]).client("client-a", "0s", program);
+    let errors = wrong(&case.client("client-b", "0s", ""));
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    errors[0].clone()
+}
+
+fn kinds<'r>(run: &'r Run, node: &str) -> Vec<&'static str> {
+    let node = run.names().find(node).expect("the node exists");
+    run.record.events.iter().filter(|e| e.node == node).map(kind::kind).collect()
+}
+
+/// A and B write one cell, each under a lock of its own.
+fn left_and_right() -> Case {
+    let program = |lock: &str| {
+        format!(
+            "acquire {lock}; read x under {lock}; work 1s; write x = x + 1 under {lock}; \
+             release {lock}"
+        )
+    };
+    let mut case = Case::new(&[("x", 0)])
+        .invariant("x == done")
+        .client("client-a", "0s", &program("left"))
+        .client("client-b", "300ms", &program("right"));
+    case.scenario.locks = vec!["left".into(), "right".into()];
+    case
+}
+
+#[test]
+fn two_locks_for_one_cell_exclude_nobody_and_their_tokens_cannot_be_compared() {
+    let v = left_and_right().verdict();
+    // Nobody is late, nobody believes against another: each lock did all that it promised.
+    assert_eq!((v.overlap_us, v.stale_attempts, v.outlived), (0, 0, 0));
+    assert_eq!((v.lost_updates, v.corruption, v.invariant_broken), (1, 1, Some(1)));
+    // A check helps only where it does not compare what the locks hand out.
+    for (check, harm) in [("token", 1), ("token-once", 1), ("session", 1), ("version", 0)] {
+        let v = left_and_right().set("resource.check", check).verdict();
+        assert_eq!(v.corruption, harm, "{check}");
+    }
+    // The same program under one lock is right.
+    let one = left_and_right().client(
+        "client-b",
+        "300ms",
+        "acquire left; read x under left; work 1s; write x = x + 1 under left; release left",
+    );
+    assert!(!one.verdict().harmed());
+}
+
+#[test]
+fn each_lock_counts_its_own_tokens_and_a_resource_keeps_a_mark_for_each() {
+    let case =
+        || left_and_right().set("resource.check", "token").set("lock.first_token.right", "7");
+    let run = case().run();
+    let tokens: Vec<Option<u64>> = run
+        .judgement
+        .intervals
+        .iter()
+        .filter(|i| i.kind == lockscope::judge::IntervalKind::Truth)
+        .map(|i| i.token.map(|t| t.0))
+        .collect();
+    assert_eq!(tokens, [Some(41), Some(7)]);
+    assert_eq!(run.compiled.settings.text("lock.first_token.right"), "7");
+    assert_eq!(run.compiled.settings.text("lock.first_token.left"), "41");
+    // 7 is below 41, and is let in: it is of another lock.
+    assert_eq!(run.judgement.verdict.stale_rejected + run.judgement.verdict.legit_rejected, 0);
+    let no_lock = case().set("lock.first_token.rihgt", "1");
+    assert!(wrong(&no_lock)[0].contains("the locks are `left` and `right`"));
+    let text = case().set("lock.first_token.left", "many");
+    assert!(
+        wrong(&text)[0].contains("found `many` for lock.first_token.left, expected a whole number")
+    );
+    assert!(wrong(&case().edits("at 3s set lock.first_token.right 9"))[0].contains("whole run"));
+    assert!(case().edits("set lock.first_token.right 9").run().unused_edits.is_empty());
+    // Whoever claims for a lock reaches the resources that programs name it for.
+    let claims = left_and_right().set("resource.check", "claim").client(
+        "client-b",
+        "0s",
+        "acquire right; claim right; write x = 5 under right",
+    );
+    assert!(kinds(&claims.run(), "resource").contains(&"mark"));
+    let unheard = left_and_right().client("client-b", "0s", "acquire right; claim right");
+    let errors = wrong(&unheard);
+    assert_eq!(
+        errors,
+        [
+            "clients.client-b.program.1, character 7: the lock `right` guards no cell, so nobody hears a claim"
+        ]
+    );
+}
+
+#[test]
+fn a_client_that_declares_its_lock_lost_believes_no_more_and_the_service_is_told_nothing() {
+    let run = Case::new(&[("x", 0), ("y", 0)])
+        .client("client-a", "0s", "acquire; write x = 1; work 1s; give-up; work 2s; write y = 1")
+        .client("client-b", "500ms", "acquire; release")
+        .run();
+    let v = &run.judgement.verdict;
+    let gives_up = when(&run, "doubt", "client-a", 1);
+    assert_eq!(gives_up.0, 1_200_000);
+    // The service keeps the lease to its end, and B waits for it.
+    assert_eq!(when(&run, "expire", "lock-service", 1).0, 10_050_000);
+    assert_eq!(when(&run, "grant", "lock-service", 2).0, 10_050_000);
+    assert!(!kinds(&run, "client-a").contains(&"release"));
+    // Its section was dropped there; a careless program went on in it and wrote the rest.
+    assert_eq!((v.torn_sections, v.overlap_us, v.loss_unreported), (0, 0, 0));
+    assert_eq!((v.outlived, v.broken_promises), (1, 0), "it had given its promise up");
+    assert!(v.orphan_us > 8_000_000);
+    let said = lockscope::narrate::log(&run);
+    assert!(said.contains("Client A declares the lock lost, and tells nobody."), "{said}");
+    // No handler runs: it knew before it said so.
+    let handled = Case::new(&[("x", 0)]).client("client-a", "0s", "acquire; give-up; work 1s");
+    let mut handled = handled;
+    let client = handled.scenario.clients.get_mut("client-a").expect("it is there");
+    client.on.insert("lost".into(), vec!["write x = 1".into()]);
+    assert!(!kinds(&handled.run(), "client-a").contains(&"handle"));
+    // Dropped with a write still to come, and never written: torn.
+    let torn = Case::new(&[("x", 0), ("y", 0)]).client(
+        "client-a",
+        "0s",
+        "acquire; write x = 1; if ok goto out; write y = 1; out:; give-up",
+    );
+    assert_eq!(torn.verdict().torn_sections, 1);
+}
+
+#[test]
+fn messages_say_what_was_meant() {
+    let said = wrong_line("work 5 s");
+    assert!(
+        said.ends_with("found `5 s`, expected `5s`: the unit follows its number without a space")
+    );
+    let said = wrong_line("let ok = 1");
+    assert!(said.contains("`ok` is the word of an outcome, as in `if ok goto …`"), "{said}");
+    let said = wrong_line("read x as timeout");
+    assert!(said.contains("`timeout` is the word of an outcome"), "{said}");
+    let said = wrong_line("let 5 = 1");
+    assert!(said.ends_with("found `5`, expected the name of a local"), "{said}");
+    let said = wrong_line("read x under key");
+    assert!(said.ends_with("no lock `key`; the locks are `lock`"), "{said}");
+
+    let case = Case::new(&[("x", 0)]).client("client-a", "0s", "if quit == 1 goto out; out:");
+    let errors = wrong(&case.task("client-a", "heartbeat", "renew; let quit = 1"));
+    let hint = "the task `heartbeat` sets it, and all tasks of a client share their locals: give it \
+                a first value here, such as `let quit = 0`";
+    assert!(errors.len() == 1 && errors[0].ends_with(hint), "{errors:#?}");
+
+    let many = vec!["drop client-a>resource#1"; 201].join(";");
+    let errors = wrong(&Case::new(&[("x", 0)]).client("client-a", "0s", "read x").edits(&many));
+    assert_eq!(errors, ["edits.200, character 1: found 201 edits, expected at most 200 in a run"]);
+}
