@@ -265,3 +265,36 @@ fn pauses_of_the_variant_are_left_out_and_its_own_check_has_a_row() {
     assert_eq!(edits.len(), 3);
     assert!(compiled(&case, &edits).judgement.verdict.overlap_us > 0);
 }
+
+#[test]
+fn a_search_has_a_bound_and_says_what_it_left_out() {
+    let case = race();
+    let compile = |edits: &[String]| compile(&case.scenario, edits, &Registry::standard());
+    let bounded = |most: u32| {
+        let mut proof = Proof::new(&compile, &case.edits, Aim::Harm).expect("the case compiles");
+        proof.most = most;
+        proof.finish();
+        proof
+    };
+    let whole = bounded(lockscope::search::MOST_WORK);
+    assert_eq!((whole.untried_places, whole.untried_schedules), (0, 0));
+    let said = |proof: &Proof| lockscope::narrate::bounds(proof).join(" ");
+    assert!(!said(&whole).contains("not tried:"), "{}", said(&whole));
+    let mut fewer = 0;
+    for most in [u32::try_from(whole.work).expect("it is small") / 3, 4_000, 2_000] {
+        let part = bounded(most);
+        assert_eq!(part.places.len() + part.untried_places, whole.places.len());
+        // What was tried was tried as ever: it is the beginning of the whole.
+        assert_eq!(part.schedules[..], whole.schedules[..part.schedules.len()]);
+        assert!(part.rows.iter().zip(&whole.rows).all(|(p, w)| p.harmful <= w.harmful));
+        assert!(part.is_done());
+        if part.untried_places + part.untried_schedules > 0 {
+            fewer += 1;
+            assert!(said(&part).contains("the search ends after"), "{}", said(&part));
+        }
+    }
+    assert!(fewer > 0);
+    let none = bounded(10);
+    assert!(none.places.is_empty() && none.schedules.is_empty());
+    assert!(said(&none).starts_with("The run is too long to be searched:"), "{}", said(&none));
+}

@@ -1,5 +1,8 @@
 //! `lockscope search`: proof in the small, with its bounds.
 
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
 use super::Report;
 use super::args::Args;
 use super::asked::Asked;
@@ -71,6 +74,13 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
         Err(report) => return report,
     };
     match searched(&lesson, wanted) {
+        // Nothing was tried, so that nothing can be said.
+        Ok(proof) if proof.exhausted && proof.places.is_empty() => {
+            let mut said = narrate::bounds(&proof);
+            said.truncate(1);
+            let shorter = "Let its programs repeat less, or end it earlier with `until`.";
+            Report::refused(vec![format!("{}: {} {shorter}", wanted.asked.file, said.concat())])
+        }
         Ok(proof) => {
             let found = proof.rows.get(proof.own).is_some_and(|row| row.met > 0);
             let out = if wanted.json {
@@ -91,8 +101,48 @@ fn searched(lesson: &Lesson, wanted: &Wanted<'_>) -> Result<Proof, Vec<ScenarioE
     let registry = Registry::standard();
     let compile = |edits: &[String]| run::compile(&given.scenario, edits, &registry);
     let mut proof = Proof::new(&compile, &edits, wanted.aim)?;
-    proof.finish();
+    let mut meter = Meter::new();
+    while proof.step() {
+        meter.show(&proof);
+    }
+    meter.clear();
     Ok(proof)
+}
+
+/// Says on standard error how far a search has come: in place on a terminal, and elsewhere a line now
+/// and then, from the time on at which one would wonder.
+struct Meter {
+    terminal: bool,
+    said: Instant,
+    lines: u32,
+}
+
+impl Meter {
+    fn new() -> Meter {
+        Meter { terminal: std::io::stderr().is_terminal(), said: Instant::now(), lines: 0 }
+    }
+
+    fn show(&mut self, proof: &Proof) {
+        let every = if self.terminal { 200 } else { 10_000 };
+        if self.said.elapsed() < Duration::from_millis(every) {
+            return;
+        }
+        let words = if proof.counted() {
+            format!("{} of {} schedules tried", proof.tried, proof.schedules.len())
+        } else {
+            format!("{} of {} instructions looked at", proof.counted_places(), proof.places.len())
+        };
+        let line = if self.terminal { format!("\r\x1b[K{words}") } else { format!("{words}\n") };
+        // Whether anybody reads it or not, the search goes on.
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        (self.said, self.lines) = (Instant::now(), self.lines + 1);
+    }
+
+    fn clear(&self) {
+        if self.terminal && self.lines > 0 {
+            let _ = std::io::stderr().write_all(b"\r\x1b[K");
+        }
+    }
 }
 
 /// The command that shows a schedule's run.
@@ -158,6 +208,8 @@ fn json(wanted: &Wanted<'_>, proof: &Proof) -> Json {
         ("bounds", some(narrate::bounds(proof).into_iter().map(Json::Text).collect())),
         ("instructions", some((proof.places.len() as u64).into())),
         ("schedules", some((proof.schedules.len() as u64).into())),
+        ("untried_instructions", some((proof.untried_places as u64).into())),
+        ("untried_schedules", some((proof.untried_schedules as u64).into())),
         ("runs", some(proof.runs.into())),
         ("checks", some(rows)),
     ])

@@ -18,6 +18,7 @@ mod mini;
 mod paint;
 pub mod palette;
 mod picture;
+mod routine;
 mod signs;
 mod still;
 mod story;

@@ -1,11 +1,12 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
+use super::routine::{self, Exchange, Routine};
 use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
 use crate::run::{Run, kind};
-use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort, sort_by_key};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort_by_key};
 
 /// How long nothing must happen for a stretch to be folded.
-const IDLE: Micros = Micros::from_millis(2_500);
+pub(super) const IDLE: Micros = Micros::from_millis(2_500);
 
 /// How a message ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,21 +99,6 @@ pub(super) struct Story {
     pub moments: Vec<Micros>,
 }
 
-/// A request and its answer that repeat what was seen before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Routine {
-    Refused,
-    Renewed,
-}
-
-#[derive(Clone, Debug)]
-struct Exchange {
-    messages: [Option<MsgId>; 2],
-    routine: Option<Routine>,
-    from: Micros,
-    to: Micros,
-}
-
 impl Story {
     /// Reads a run.
     pub fn of(run: &Run) -> Story {
@@ -120,7 +106,7 @@ impl Story {
         story.spans(run);
         story.bars(run);
         story.sections(run);
-        let exchanges = exchanges(run);
+        let exchanges = routine::exchanges(run);
         let hushed = story.time(run, exchanges);
         story.flights(run, &hushed);
         story
@@ -320,31 +306,7 @@ impl Story {
             let hushed = event.message().is_some_and(|m| routine[m.0 as usize]);
             (!hushed && is_drawn(event)).then_some(event.at)
         }));
-        loop {
-            sort(&mut moments);
-            moments.dedup();
-            // An exchange that no idle stretch holds entirely is drawn, and is then no longer idle.
-            let before = exchanges.len();
-            let known = moments.clone();
-            exchanges.retain(|exchange| {
-                let next = known.partition_point(|m| *m < exchange.from);
-                let bounds = next.checked_sub(1).and_then(|i| known.get(i)).zip(known.get(next));
-                let folded = bounds.is_some_and(|(from, to)| {
-                    exchange.to < *to && *from < exchange.from && to.since(*from) >= IDLE
-                });
-                if !folded {
-                    for id in exchange.messages.iter().flatten() {
-                        let info = run.record.message(*id);
-                        let both = [Some(info.sent), info.delivered];
-                        moments.extend(both.iter().flatten().map(|e| run.record.event(*e).at));
-                    }
-                }
-                folded
-            });
-            if exchanges.len() == before {
-                break;
-            }
-        }
+        routine::draw(run, &mut exchanges, &mut moments);
         self.moments = moments;
         self.fold(run, &exchanges);
         exchanges.iter().flat_map(|e| e.messages).flatten().collect()
@@ -459,46 +421,6 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
                 | What::Wake
         ),
     }
-}
-
-/// Refused polls and accepted renewals, each but the first of its kind, in the order of time.
-fn exchanges(run: &Run) -> Vec<Exchange> {
-    let record = &run.record;
-    // A request's number counts for its client; its answer repeats it.
-    let mut answers: Table<(ProcId, ProcId, u64), MsgId> = Table::new();
-    for (index, info) in record.messages.iter().enumerate() {
-        if info.copy_of.is_none() {
-            answers.insert((info.from, info.to, info.body.request), MsgId(index as u32));
-        }
-    }
-    let mut renewed: Set<ProcId> = Set::new();
-    let mut found: Vec<Exchange> = Vec::new();
-    for event in &record.events {
-        let routine = match event.note() {
-            Some(Testimony::Refuse(_, _, Ask::Acquire)) => Routine::Refused,
-            Some(Testimony::Extend(..)) => Routine::Renewed,
-            Some(Testimony::Believe(..)) => {
-                renewed.remove(&event.node);
-                continue;
-            }
-            _ => continue,
-        };
-        let cause = event.causes.iter().next().and_then(|c| record.event(c).message());
-        let Some(asked) = cause else { continue };
-        let info = record.message(asked);
-        let again = match record.event(record.sending(asked)).note() {
-            Some(Testimony::Ask { ask: Ask::Acquire, first, .. }) => !first,
-            Some(Testimony::Ask { ask: Ask::Renew, .. }) => !renewed.insert(info.from),
-            _ => false,
-        };
-        let Some(answer) = answers.get(&(info.to, info.from, info.body.request)) else { continue };
-        let (Some(last), true) = (record.message(*answer).delivered, again) else { continue };
-        let (from, to) = (record.event(info.sent).at, record.event(last).at);
-        let messages = [Some(asked), Some(*answer)];
-        found.push(Exchange { messages, routine: Some(routine), from, to });
-    }
-    sort_by_key(&mut found, |e| (e.from, e.messages));
-    found
 }
 
 /// The token of a grant by the event of the grant, for words.

@@ -1,6 +1,6 @@
 //! What a proof in the small has tried, in words: without its bounds a count means nothing.
 
-use super::words::{and, span};
+use super::words::{and, span, thousands};
 use crate::run::NodeKind;
 use crate::search::Proof;
 
@@ -9,7 +9,14 @@ pub fn bounds(proof: &Proof) -> Vec<String> {
     let mut said = vec![where_it_begins(proof)];
     if proof.untried_places > 0 {
         let left = proof.untried_places;
-        said.push(format!("The run is long: its last {left} instructions are not tried."));
+        let s = if left == 1 { "" } else { "s" };
+        let why = if proof.exhausted { worked(proof) } else { String::new() };
+        said.push(format!("The run is long: its last {left} instruction{s} are not tried{why}."));
+    }
+    if proof.untried_schedules > 0 {
+        let left = proof.untried_schedules;
+        let s = if left == 1 { "" } else { "s" };
+        said.push(format!("The last {left} schedule{s} are not tried{}.", worked(proof)));
     }
     if proof.counted() {
         said.push(how_long_it_is(proof));
@@ -36,12 +43,24 @@ pub fn bounds(proof: &Proof) -> Vec<String> {
     said
 }
 
+/// Why a search ends before its end.
+fn worked(proof: &Proof) -> String {
+    format!(": the search ends after {} events", thousands(proof.most))
+}
+
 fn where_it_begins(proof: &Proof) -> String {
     let clients = proof.names.of_kind(NodeKind::Client).filter_map(|client| {
         let count = proof.places.iter().filter(|p| p.0 == client).count();
         (count > 0).then(|| format!("{} {count}", proof.names.node(client).label))
     });
     let (clients, count) = (and(&clients.collect::<Vec<_>>()), proof.places.len());
+    if count == 0 && proof.exhausted {
+        return format!(
+            "The run is too long to be searched: all that a pause before its first instruction can \
+             bring about takes more than {} events.",
+            thousands(proof.most)
+        );
+    }
     if count == 0 {
         return "No client executes an instruction, so that there is nothing to pause.".into();
     }

@@ -65,6 +65,11 @@ impl Ear {
         self.addresses.get(id.0 as usize).copied().unwrap_or_default()
     }
 
+    /// How many events it has heard.
+    pub fn heard(&self) -> u32 {
+        self.next
+    }
+
     /// The kinds of harm so far.
     pub fn harm(&self) -> [bool; 5] {
         self.bench.as_ref().map(|b| b.so_far().harm()).unwrap_or_default()

@@ -6,4 +6,4 @@ mod orders;
 mod placements;
 
 pub use knife::{Compile, Edge, Goal, NoEdge, Swap, knife_edge, knife_edge_between};
-pub use placements::{Aim, CHECKS, Proof, Row, Schedule};
+pub use placements::{Aim, CHECKS, MOST_WORK, Proof, Row, Schedule};

@@ -71,6 +71,11 @@ impl Still {
         }
     }
 
+    /// How many events there were so far.
+    pub fn heard(&self) -> u32 {
+        self.ear.heard()
+    }
+
     /// What the run hears whose pause ends at this moment, and when that run ends. The moment is not
     /// before the one that was gone to.
     pub fn hear(&self, back: Micros) -> (Ear, Micros) {
@@ -226,6 +231,8 @@ pub(super) struct Sweep {
     pub found: Vec<Stretch>,
     /// How many runs it took.
     pub runs: u64,
+    /// How much was handled in all of them.
+    pub work: u64,
 }
 
 impl Sweep {
@@ -234,7 +241,7 @@ impl Sweep {
         let still = Still::before(compiled, step, None)?;
         let at = still.from.plus(TICK);
         let last = still.last().plus(TICK);
-        Some(Sweep { still, at, last, found: Vec::new(), runs: 0 })
+        Some(Sweep { still, at, last, found: Vec::new(), runs: 0, work: 0 })
     }
 
     /// The longest pause that is looked at.
@@ -263,6 +270,7 @@ impl Sweep {
         }
         let (_, later) = self.still.trace(from.plus(TICK));
         self.runs += 2;
+        self.work += (trace.0.len() + later.0.len()) as u64;
         let next = match trace.until_next(&later) {
             Err(()) => Some(from.plus(TICK)),
             Ok(gap) => gap.map(|gap| from.plus(gap)),
@@ -271,6 +279,7 @@ impl Sweep {
         let mut bends = |at: Micros| {
             self.runs += 1;
             let (there, then) = self.still.trace(at);
+            self.work += then.0.len() as u64;
             there != order || !trace.goes_on(&later, at.since(from), &then)
         };
         let bend = first(from, end, &mut bends);

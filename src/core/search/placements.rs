@@ -19,6 +19,9 @@ use crate::sim::{Discard, Micros, Set, Step, World, sort};
 pub const CHECKS: [&str; 3] = ["none", "token", "version"];
 /// How many instructions are tried.
 const MOST_PLACES: usize = 400;
+/// How much a search handles, in events of all its runs: so much until it knows the schedules, and as
+/// much again until it has tried them. Many times what a lesson needs.
+pub const MOST_WORK: u32 = 20_000_000;
 const CHECK: &str = "resource.check";
 const ORDER: &str = "resume.order";
 /// Both orders on resume.
@@ -104,8 +107,16 @@ pub struct Proof {
     pub schedules: Vec<Schedule>,
     /// How many of them have been tried.
     pub tried: usize,
+    /// How many schedules were not tried, because the search had done all that it does.
+    pub untried_schedules: usize,
     /// How many runs it took.
     pub runs: u64,
+    /// How many events were handled in them ...
+    pub work: u64,
+    /// ... and how many may be: [`MOST_WORK`].
+    pub most: u32,
+    /// It had done all that it does before it knew all schedules.
+    pub exhausted: bool,
     /// The edits of the scenario that stopped a process, which were left out.
     pub left_out: usize,
     /// What everything is called.
@@ -166,7 +177,11 @@ impl Proof {
             untried_places: 0,
             schedules: Vec::new(),
             tried: 0,
+            untried_schedules: 0,
             runs: 0,
+            work: 0,
+            most: MOST_WORK,
+            exhausted: false,
             left_out: given.edits.iter().filter(|e| stops(&e.action)).count(),
             scenario: given.scenario.clone(),
             names: given.names.clone(),
@@ -213,7 +228,25 @@ impl Proof {
         } else if self.tried < self.schedules.len() {
             self.try_next();
         }
+        self.give_in();
         !self.is_done()
+    }
+
+    /// Ends a search that has done all that it does: what it knows and has tried so far counts.
+    fn give_in(&mut self) {
+        let most = u64::from(self.most);
+        if self.counted() {
+            if self.work > 2 * most {
+                self.untried_schedules += self.schedules.len() - self.tried;
+                self.schedules.truncate(self.tried);
+            }
+        } else if self.work + self.sweeps.iter().flatten().map(|s| s.work).sum::<u64>() > most {
+            let known = self.counted_places();
+            self.untried_places += self.places.len() - known;
+            self.places.truncate(known);
+            self.sweeps.clear();
+            (self.next, self.exhausted, self.work) = (known, true, most);
+        }
     }
 
     /// Does all of the work.
@@ -271,6 +304,7 @@ impl Proof {
                 }
             }
             self.runs += there().map(|s| s.runs).sum::<u64>();
+            self.work += there().map(|s| s.work).sum::<u64>();
         }
     }
 
@@ -288,14 +322,17 @@ impl Proof {
         }
         let worlds = self.worlds.iter().skip(usize::from(turned) * checks);
         for ((still, row), world) in self.stills.iter_mut().zip(&mut self.rows).zip(worlds) {
+            let mut before = 0;
             let (ear, end) = match still {
                 Some(still) => {
                     let back = still.from.plus(length);
                     still.go_to(back);
+                    before = still.heard();
                     still.hear(back)
                 }
                 None => heard(&world.1),
             };
+            self.work += u64::from(ear.heard() - before);
             let harm = ear.harm();
             row.count(index, harm, self.aim.is_met(harm, ear, end));
             self.runs += 1;
