@@ -264,6 +264,9 @@ fn bad_usage_is_answered_in_words_with_exit_2() {
         (&["link", RACE, "--level", "hard"], "the levels are `help` and `challenge`"),
         (&["link", RACE, "--at", "grant client-b#9"], "--at: "),
         (&["link", RACE, "--at", "9999"], "there is no event 9999"),
+        (&["link", RACE, "--base", "javascript:alert(1)//"], "expected the address of the page"),
+        (&["link", RACE, "--base", "JavaScript:x"], "Found `JavaScript:x` for --base"),
+        (&["link", RACE, "--base", "https://a.example/ b"], "expected the address of the page"),
         (
             &["link", RACE, "--edit", "at 3s pose client-a"],
             "--edit \"at 3s pose client-a\", character 7",

@@ -116,6 +116,23 @@ fn a_link_written_by_hand_goes_on_working() {
 }
 
 #[test]
+fn absurd_parts_of_a_link_are_said_in_words() {
+    let state =
+        open("#/lesson/lease-expiration?event=99999999999999&tempo=3&view=sideways&level=top");
+    let notes = state.notes.join(" ");
+    assert!(notes.contains("beyond the end"), "{notes}");
+    assert!(
+        notes.contains("these parts of its address: tempo=3, view=sideways, level=top."),
+        "{notes}"
+    );
+    assert_eq!(state.head.event, state.show.last());
+    // However long an address is, the sentence about it is not.
+    let long = (0..400).map(|n| format!("&k{n}={}", "x".repeat(500))).collect::<String>();
+    let notes = open(&format!("#/lesson/lease-expiration?{long}")).notes.join(" ");
+    assert!(notes.chars().count() < 400, "{notes}");
+}
+
+#[test]
 fn the_seed_travels_with_the_link() {
     let state = open("#/lesson/lease-expiration?seed=77");
     assert_eq!(state.show.run.compiled.plan.seed, 77);

@@ -34,12 +34,23 @@ fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, String> {
         let known = list(Level::ALL.map(Level::word));
         level.ok_or(format!("There is no level `{text}`; the levels are {known}."))
     });
-    Ok(Wanted {
-        asked,
-        level: level.transpose()?,
-        at: args.one("--at")?,
-        base: args.one("--base")?.unwrap_or_default(),
-    })
+    let base = args.one("--base")?.unwrap_or_default();
+    if !leads_to_a_page(base) {
+        return Err(format!(
+            "Found `{base}` for --base, expected the address of the page, such as \
+             `https://example.org/`."
+        ));
+    }
+    Ok(Wanted { asked, level: level.transpose()?, at: args.one("--at")?, base })
+}
+
+/// Whether an address can be that of a page: what a browser would run, or not take for one address, is
+/// none.
+fn leads_to_a_page(base: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control();
+    let scheme = base.split_once(':').map(|s| s.0).filter(|s| !s.contains(['/', '?', '#']));
+    let known = |s: &str| ["http", "https", "file"].iter().any(|k| s.eq_ignore_ascii_case(k));
+    !base.contains(odd) && scheme.is_none_or(known)
 }
 
 fn carry_out(wanted: &Wanted<'_>) -> Report {

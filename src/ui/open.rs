@@ -249,9 +249,7 @@ fn notes_on(place: &Place, show: &Show, notes: &mut Vec<String>) {
         }
         Mark::Whole { .. } => None,
     };
-    // Whoever writes a link by hand may mean just that.
-    let marked = place.mark != Mark::Unmarked;
-    if marked && place.event.is_some_and(|e| Some(e) > show.last()) {
+    if place.event.is_some_and(|e| Some(e) > show.last()) {
         notes.push(strings::BEYOND_THE_END.into());
     }
     if !place.unread.is_empty() {

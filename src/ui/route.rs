@@ -33,7 +33,11 @@ impl Route {
         let (link, mut unread) = (reading.link, reading.unread);
         let view = match link.view.as_deref() {
             Some("topology") => View::Topology,
-            _ => View::Diagram,
+            Some("diagram") | None => View::Diagram,
+            Some(view) => {
+                unread.push(format!("view={view}"));
+                View::Diagram
+            }
         };
         let eyes = link.view.as_deref().and_then(|v| v.strip_prefix(AS)).map(String::from);
         let word = link.level.as_deref();
@@ -105,6 +109,7 @@ mod tests {
             event: Some(7),
             present: true,
             level,
+            unread: vec!["new=1".into()],
             ..Place::default()
         };
         let address =

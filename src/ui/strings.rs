@@ -787,7 +787,18 @@ pub fn too_many_edits(most: usize) -> String {
 }
 
 pub fn parts_unread(parts: &[String]) -> String {
-    format!("This page does not know what these parts mean: {}.", parts.join(", "))
+    let short = |part: &String| match part.chars().nth(40) {
+        Some(_) => part.chars().take(40).chain(['…']).collect(),
+        None => part.clone(),
+    };
+    let mut named: Vec<String> = parts.iter().take(5).map(short).collect();
+    if parts.len() > 5 {
+        named.push("…".into());
+    }
+    format!(
+        "This page does not know what to make of these parts of its address: {}.",
+        named.join(", ")
+    )
 }
 
 /// The button that puts a card into a tray, and the tray's name.

@@ -115,11 +115,18 @@ impl Link {
             match pair.split_once('=') {
                 Some(("v", value)) => version = Some(value),
                 // What a reader adds by hand is not marked.
-                Some(("present", on)) => reading.link.present = on == "1",
+                Some(("present", on @ ("0" | "1"))) => reading.link.present = on == "1",
+                Some(("present", _)) => reading.unread.push(decode(pair)),
                 Some(("theme", _)) => {}
                 Some((key, value)) => {
+                    // What stands twice counts once.
+                    let again = marked.iter().any(|m: &&str| m.split('=').next() == Some(key));
                     marked.push(pair);
-                    reading.take(key, value, pair);
+                    if again {
+                        reading.unread.push(decode(pair));
+                    } else {
+                        reading.take(key, value, pair);
+                    }
                 }
                 None => {
                     marked.push(pair);
@@ -133,10 +140,6 @@ impl Link {
             None if reading.short.is_some() => Mark::Damaged,
             None => Mark::Unmarked,
         };
-        if reading.mark == Mark::Unmarked {
-            // A hand may write what it likes.
-            reading.unread.clear();
-        }
         Some(reading)
     }
 }
@@ -149,7 +152,7 @@ impl Reading {
             "level" => link.level = Some(decode(value)),
             "view" => link.view = Some(decode(value)),
             "seed" => link.seed = value.parse().ok(),
-            "event" => link.event = value.parse().ok(),
+            "event" => link.event = number(value),
             "e" => self.short = Some(decode(value)),
             "edits" if value.is_empty() => link.edits = Some(Vec::new()),
             "edits" => link.edits = Some(value.split(';').map(decode).collect()),
@@ -160,6 +163,12 @@ impl Reading {
             self.unread.push(decode(pair));
         }
     }
+}
+
+/// The number of an event; one that is too large for any run is beyond the end of this one.
+fn number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
 /// The mark over a lesson's id and the rest of a link.
@@ -304,11 +313,23 @@ mod tests {
     fn a_link_written_by_hand_needs_no_mark() {
         let edits = vec!["set x y".into(), "drop a>b#1".into()];
         let expected = Link { seed: None, view: None, edits: Some(edits), ..link() };
+        let unread = vec!["new=1".to_string()];
         let address =
             "#/lesson/a-b?run=c&edits=set+x+y;drop+a%3Eb%231&level=help&event=7&new=1&present=1";
-        assert_eq!(Link::read(address), Some(Reading { link: expected, ..Reading::default() }));
+        assert_eq!(
+            Link::read(address),
+            Some(Reading { link: expected, unread, ..Reading::default() })
+        );
         let none = Link::read("/lesson/x?edits=&event=-3").unwrap();
         assert_eq!((none.link.edits, none.link.event), (Some(Vec::new()), None));
+        // Whatever cannot be followed is named, also where a hand wrote it.
+        let odd = "/lesson/x?event=99999999999999&tempo=3&event=5&present=yes&seed=-1&&loud";
+        let odd = Link::read(odd).unwrap();
+        assert_eq!(
+            (odd.link.event, odd.link.seed, odd.link.present),
+            (Some(u32::MAX), None, false)
+        );
+        assert_eq!(odd.unread, ["tempo=3", "event=5", "present=yes", "seed=-1", "loud"]);
         for unknown in ["#some-run", "#/lesson/", "#/lesson/../x", "#/lesson/%00", "#/sandbox"] {
             assert_eq!(Link::read(unknown), None, "{unknown}");
         }
