@@ -8,7 +8,7 @@ use crate::sim::{CrashKind, Halt, LineError, Micros, Ratio, Scanner, list, meant
 pub const MOST_EDITS: usize = 200;
 
 /// The farthest that a clock is stepped: a year, in microseconds.
-const MOST_STEP: i64 = 366 * 24 * 60 * 60 * 1_000_000;
+pub const MOST_STEP: i64 = 366 * 24 * 60 * 60 * 1_000_000;
 
 /// What is wrong with an edit.
 pub type EditError = LineError;

@@ -17,9 +17,11 @@ pub mod why;
 pub use address::{Names, Node, NodeKind};
 pub use branch::{Branch, Branches, Course, LONGEST_NAME, MOST_BRANCHES};
 pub use compare::Parting;
-pub use edit::{Action, Edit, EditError, MOST_EDITS, Span, Ways, When, Whom, parse_edit};
+pub use edit::{
+    Action, Edit, EditError, MOST_EDITS, MOST_STEP, Span, Ways, When, Whom, parse_edit,
+};
 pub use link::Link;
-pub use plan::{Compiled, Place, ScenarioError, compile, node_ids};
+pub use plan::{Compiled, LONGEST, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};
 pub use scenario::{ClientSpec, ResourceSpec, Scenario, TaskSpec};
 pub use short::{lengthen, shorten};

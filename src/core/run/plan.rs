@@ -79,7 +79,7 @@ const FIXED: [&str; 6] = [
     "lock.first_token",
 ];
 /// The longest run.
-const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
+pub const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
 
 /// Reads a scenario and its edits.
 ///

@@ -55,7 +55,14 @@ pub const WORDS: &[Form] = &[
          belief.",
     ),
     call(
-        "read CELL [as LOCAL] [within DURATION]",
+        "give-up [LOCK]",
+        "give-up",
+        &["ok"],
+        "Declares the lock lost by its own decision: ends belief and section, tells nobody, and runs \
+         no handler.",
+    ),
+    call(
+        "read CELL [as LOCAL] [under LOCK] [within DURATION]",
         "read balance as seen",
         &["ok", "rejected", "timeout", "closed"],
         "Reads a cell into a local of the same name, or of the name after `as`.",
@@ -206,7 +213,7 @@ pub const EDITS: &[Form] = &[
     form(
         "at TIME clock NODE +DURATION",
         "at 4s clock lock-service +8s",
-        "Its wall clock is set forward; with `-`, back.",
+        "Its wall clock is set forward; with `-`, back. A year at most.",
     ),
     form(
         "at TIME rate NODE RATIO",

@@ -8,8 +8,9 @@ use super::markdown::{DEEPEST, MOST_BEATS};
 use super::questions::MOST_CARDS;
 use super::read::MOST_BYTES;
 use crate::lesson::figures::FIGURES;
-use crate::run::{MOST_EDITS, kind};
-use crate::sim::{MOST_LINES, Outcome};
+use crate::run::{LONGEST, MOST_EDITS, MOST_STEP, kind};
+use crate::search::MOST_WORK;
+use crate::sim::{MOST_EVENTS, MOST_LINES, MOST_STEPS, Outcome};
 use crate::systems::{COMMON, Kind, RESOURCE_RULES, Registry, Rule, Spec};
 
 /// The whole grammar as JSON, indented.
@@ -133,6 +134,12 @@ fn limits() -> Value {
         "faults": MOST_FAULTS,
         "minutes": MOST_MINUTES,
         "edits": MOST_EDITS,
+        "events": MOST_EVENTS,
+        "lines_in_a_row": MOST_STEPS,
+        "run_s": LONGEST.0 / 1_000_000,
+        "clock_step_s": MOST_STEP / 1_000_000,
+        "rate": "1/1000 to 1000",
+        "search_events": MOST_WORK,
         "program_lines": MOST_LINES,
         "nesting": DEEPEST,
     })
