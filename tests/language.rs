@@ -21,7 +21,7 @@ fn wrong_line(program: &str) -> String {
     errors[0].clone()
 }
 
-fn kinds<'r>(run: &'r Run, node: &str) -> Vec<&'static str> {
+fn kinds(run: &Run, node: &str) -> Vec<&'static str> {
     let node = run.names().find(node).expect("the node exists");
     run.record.events.iter().filter(|e| e.node == node).map(kind::kind).collect()
 }

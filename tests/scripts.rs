@@ -28,6 +28,9 @@ const PIECES: &[&str] = &[
     "release other",
     "renew",
     "check",
+    "give-up",
+    "read x under other",
+    "write x = x + 1 under other",
     "claim",
     "begin",
     "abort",
@@ -156,7 +159,7 @@ fn goes_on(run: &Run) -> Checked {
         last = event.at;
         let first = event.causes.iter().all(|c| (c.0 as usize) < index);
         demand(first, || format!("an effect before its cause at {index}"))?;
-        let limit = matches!(event.what, What::Limit);
+        let limit = matches!(event.what, What::Limit(_));
         demand(!limit, || format!("a limit at {index}, although nothing runs for ever"))?;
     }
     demand(run.end >= last && run.end <= run.compiled.plan.until, || "a wrong end".into())

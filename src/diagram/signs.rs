@@ -239,13 +239,17 @@ fn of_note(
         Testimony::Grant { asked: false, .. } => {
             make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
         }
-        Testimony::Doubt(_, BeliefEnd::Deadline) => {
-            make(Kind::Bare, Role::Ink, &["own deadline", "passed"])
-        }
-        Testimony::Doubt(_, BeliefEnd::GivenUp) => {
-            make(Kind::Bare, Role::Ink, &["declares", "it lost"])
-        }
-        Testimony::Doubt(_, BeliefEnd::Notice) => make(Kind::Bare, Role::Ink, &["told: lock lost"]),
+        Testimony::Doubt(_, why) => make(Kind::Bare, Role::Ink, no_longer(*why)?),
+        _ => None,
+    }
+}
+
+/// Why a client believes no longer, where no other mark says it.
+fn no_longer(why: BeliefEnd) -> Option<&'static [&'static str]> {
+    match why {
+        BeliefEnd::Deadline => Some(&["own deadline", "passed"]),
+        BeliefEnd::GivenUp => Some(&["declares", "it lost"]),
+        BeliefEnd::Notice => Some(&["told: lock lost"]),
         _ => None,
     }
 }

@@ -65,9 +65,9 @@ pub struct Compiled {
 const MOST_NODES: usize = 64;
 const MOST_CELLS: usize = 64;
 /// Words of expressions, programs and assertions, which no cell and no lock can be called.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 14] = [
     "done", "and", "or", "not", "no", "before", "at", "as", "token", "value", "within", "shared",
-    "where", "version", "under",
+    "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
 const FIXED: [&str; 6] = [
@@ -100,12 +100,17 @@ pub fn compile(
 /// The ids of a scenario's nodes in lane order, before any edit: what a link counts them by.
 pub fn node_ids(scenario: &Scenario, registry: &Registry) -> Vec<String> {
     let Some(system) = registry.find(&scenario.system) else { return Vec::new() };
-    let mut settings = Settings::defaults(system.settings()).with_locks(&scenario.locks);
+    let mut settings = defaults(system, scenario);
     for (key, text) in &scenario.settings {
         let _ = settings.set(key, text);
     }
     let (names, _) = Builder { errors: Vec::new(), scenario }.names(system, &settings);
     names.nodes.into_iter().map(|node| node.id).collect()
+}
+
+/// The settings that a scenario has before it sets any.
+fn defaults(system: &dyn System, scenario: &Scenario) -> Settings {
+    Settings::defaults(system.settings()).with_locks(&scenario.locks)
 }
 
 pub(super) struct Builder<'s> {
@@ -128,8 +133,7 @@ impl Builder<'_> {
             self.wrong(&["system"], 0, message);
             return None;
         };
-        let locks = &self.scenario.locks;
-        let mut settings = Settings::defaults(system.settings()).with_locks(locks);
+        let mut settings = defaults(system, self.scenario);
         for (key, text) in &self.scenario.settings {
             if let Err(error) = settings.set(key, text) {
                 self.wrong(&["settings", key], 0, error.to_string());
@@ -457,7 +461,7 @@ impl Builder<'_> {
                 let whole = |k: &&str| {
                     key.strip_prefix(k).is_some_and(|r| r.is_empty() || r.starts_with('.'))
                 };
-                if FIXED.iter().any(|k| whole(&k)) {
+                if FIXED.iter().any(whole) {
                     let message = format!("`{key}` holds for a whole run; write it without `at`");
                     self.wrong(&path, place_of(text, key), message);
                 }

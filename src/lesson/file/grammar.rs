@@ -218,7 +218,7 @@ pub const EDITS: &[Form] = &[
     form(
         "at TIME rate NODE RATIO",
         "at 4s rate client-a 4/5",
-        "All its clocks run at that speed from then on.",
+        "All its clocks run at that speed from then on: from `1/1000` to `1000`.",
     ),
     form(
         "send RESOURCE TOKEN",
