@@ -163,3 +163,58 @@ fn messages_say_what_was_meant() {
     let errors = wrong(&Case::new(&[("x", 0)]).client("client-a", "0s", "read x").edits(&many));
     assert_eq!(errors, ["edits.200, character 1: found 201 edits, expected at most 200 in a run"]);
 }
+
+/// awslabs and others, as cirello-io/dynamolock#280 tells it: a renewal is applied, its answer is lost,
+/// and the library declares the lock lost although the service has just renewed it.
+#[test]
+fn whoever_takes_a_lost_answer_for_a_lost_lock_leaves_a_lease_that_nobody_uses() {
+    let case = |heartbeat: &str| {
+        Case::new(&[("x", 0)])
+            .set("lease.ttl", "20s")
+            .client("client-a", "0s", "acquire; work 30s; write x = 1; release")
+            .task("client-a", "heartbeat", heartbeat)
+            .client("client-b", "2s", "acquire; write x = 2; release")
+            .edits("drop lock-service>client-a#2")
+            .run()
+    };
+    let run = case("loop; sleep 5s; renew; if timeout goto lost; end; lost:; give-up; stop main");
+    let v = &run.judgement.verdict;
+    let (renewed, declared) =
+        (when(&run, "extend", "lock-service", 1), when(&run, "doubt", "client-a", 1));
+    assert_eq!((renewed.0, declared.0), (5_050_000, 7_000_000));
+    // The lease stands until 20 s after the renewal: nobody holds it, and B waits.
+    assert_eq!(v.orphan_us, 25_050_000 - 7_000_000);
+    assert_eq!(when(&run, "grant", "lock-service", 2).0, 25_050_000);
+    assert_eq!((v.overlap_us, v.loss_unreported, v.double_grant), (0, 0, 0));
+    assert!(!v.harmed());
+    // An unknown is no failure: whoever asks again finds its lease there.
+    let right = case("loop; sleep 5s; renew; if refused goto lost; end; lost:; stop main");
+    assert_eq!(right.judgement.verdict.orphan_us, 0);
+    assert!(kinds(&right, "resource").contains(&"accept"));
+}
+
+/// Two locks number their grants each for itself; a resource with one mark for both compares what has
+/// no order.
+#[test]
+fn one_mark_for_two_locks_refuses_a_rightful_holder_for_ever() {
+    let case = |marks: &str| {
+        let mut case = Case::new(&[("row", 0)])
+            .set("resource.check", "token")
+            .set("resource.marks", marks)
+            .client("client-a", "0s", "acquire a; write row = 1 under a; release a")
+            .client("client-b", "3s", "repeat 3; acquire b; write row = 2 under b; release b; end");
+        case.scenario.locks = vec!["a".into(), "b".into()];
+        case.set("lock.first_token.a", "1000").set("lock.first_token.b", "5")
+    };
+    let run = case("shared").run();
+    let v = &run.judgement.verdict;
+    assert_eq!((v.legit_rejected, v.stale_attempts, v.overlap_us), (3, 0, 0));
+    let said = lockscope::narrate::headline(&run);
+    assert_eq!(said.word, "The rightful holder was refused.");
+    let refused = run.record.events.iter().position(|e| kind::kind(e) == "reject");
+    let refused = lockscope::sim::EventId(refused.expect("B is refused") as u32);
+    let by = lockscope::run::why::refuser(&run, refused).expect("there is a reason");
+    assert_eq!(kind::kind(run.record.event(by)), "accept", "A's write raised the mark");
+    let v = case("per-lock").verdict();
+    assert_eq!((v.legit_rejected, v.stale_attempts), (0, 0));
+}

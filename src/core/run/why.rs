@@ -346,13 +346,20 @@ impl<'r> Walk<'r> {
     fn refused(&self, op: &Operation, why: Rejection) -> Option<EventId> {
         let me = self.event.node;
         match why {
-            Rejection::Lower(seen) | Rejection::Again(seen) => self.said(me, |n| match n {
-                Testimony::Accept(other, ..) | Testimony::Serve(other, ..) => {
-                    other.lock == op.lock && other.token == Some(seen)
-                }
-                Testimony::Hand(lock, token, None) => (*lock, *token) == (op.lock, seen),
-                _ => false,
-            }),
+            Rejection::Lower(seen) | Rejection::Again(seen) => {
+                let shown = |n: &Testimony, lock: Option<LockId>| match n {
+                    Testimony::Accept(other, ..) | Testimony::Serve(other, ..) => {
+                        lock.is_none_or(|l| l == other.lock) && other.token == Some(seen)
+                    }
+                    Testimony::Hand(of, token, None) => {
+                        lock.is_none_or(|l| l == *of) && *token == seen
+                    }
+                    _ => false,
+                };
+                // Where one mark is kept for all locks, it may be another's.
+                let own = self.said(me, |n| shown(n, Some(op.lock)));
+                own.or_else(|| self.said(me, |n| shown(n, None)))
+            }
             Rejection::Version => self
                 .said(me, |n| matches!(n, Testimony::Accept(other, ..) if other.cell == op.cell)),
             _ => None,

@@ -138,6 +138,13 @@ pub const COMMON: &[Spec] = &[
         about: "Which client goes around the gateway, to the resource itself.",
     },
     Spec {
+        key: "resource.marks",
+        kind: Kind::Choice(&["per-lock", "shared"]),
+        default: "per-lock",
+        about: "Whether a resource keeps the highest token of each lock, or one for all of them, as a \
+                table does that has a single column for it.",
+    },
+    Spec {
         key: "resource.reads",
         kind: Kind::Choice(&["plain", "token"]),
         default: "plain",

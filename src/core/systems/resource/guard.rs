@@ -53,6 +53,8 @@ pub(super) struct Guard {
     place: Place,
     pub check: Check,
     reads_carry_token: bool,
+    /// One mark for the tokens of all locks.
+    shared: bool,
     /// Written in the same step as the data, so that a crash loses neither without the other.
     kept: Disk<Marks>,
     memory: Marks,
@@ -61,7 +63,14 @@ pub(super) struct Guard {
 impl Guard {
     pub fn new(place: Place, settings: &Settings) -> Guard {
         let (kept, memory) = (Disk::default(), Marks::new());
-        let mut guard = Guard { place, check: Check::None, reads_carry_token: false, kept, memory };
+        let mut guard = Guard {
+            place,
+            check: Check::None,
+            reads_carry_token: false,
+            shared: false,
+            kept,
+            memory,
+        };
         guard.configure(settings);
         guard
     }
@@ -82,6 +91,7 @@ impl Guard {
             _ => Check::None,
         };
         self.reads_carry_token = settings.word("resource.reads") == "token";
+        self.shared = settings.word("resource.marks") == "shared";
     }
 
     /// Whether it compares tokens with a mark of its own.
@@ -137,6 +147,7 @@ impl Guard {
             return Ok(());
         }
         let token = token.ok_or(Rejection::Missing)?;
+        let lock = if self.shared { LockId(0) } else { lock };
         match check {
             Check::Claim if touch != Touch::Claim => self.claimed(lock, token),
             // Neither a read nor a claim uses a token up, so that the holder's first write passes.
