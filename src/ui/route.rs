@@ -31,15 +31,16 @@ impl Route {
         }
         let Some(reading) = Link::read(text) else { return Route::Unknown(text.into()) };
         let (link, mut unread) = (reading.link, reading.unread);
+        let eyes = link.view.as_deref().and_then(|v| v.strip_prefix(AS)).map(String::from);
         let view = match link.view.as_deref() {
             Some("topology") => View::Topology,
             Some("diagram") | None => View::Diagram,
+            Some(_) if eyes.is_some() => View::Diagram,
             Some(view) => {
                 unread.push(format!("view={view}"));
                 View::Diagram
             }
         };
-        let eyes = link.view.as_deref().and_then(|v| v.strip_prefix(AS)).map(String::from);
         let word = link.level.as_deref();
         let level = Level::ALL.into_iter().find(|l| Some(l.word()) == word);
         if let (Some(word), None) = (word, level) {
