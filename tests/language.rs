@@ -4,6 +4,7 @@
 mod support;
 
 use lockscope::run::{Run, compile, kind};
+use lockscope::sim::{Limit, Micros};
 use lockscope::systems::Registry;
 use support::{Case, when};
 
@@ -217,4 +218,20 @@ fn one_mark_for_two_locks_refuses_a_rightful_holder_for_ever() {
     assert_eq!(kind::kind(run.record.event(by)), "accept", "A's write raised the mark");
     let v = case("per-lock").verdict();
     assert_eq!((v.legit_rejected, v.stale_attempts), (0, 0));
+}
+
+#[test]
+fn a_run_whose_time_stands_still_ends_and_says_so() {
+    let run = Case::new(&[])
+        .set("acquire.wait", "retry")
+        .set("acquire.retry", "0s")
+        .set("link.delay", "0s")
+        .client("client-a", "0s", "acquire; work 5s; release")
+        .client("client-b", "1s", "acquire; release")
+        .run();
+    let (limit, _) = run.limit().expect("a limit");
+    assert_eq!(limit, Limit::AtOnce);
+    assert_eq!(run.record.events.last().expect("an event").at, Micros::from_secs(1));
+    let all_at_once = run.record.events.iter().filter(|e| e.at == Micros::from_secs(1)).count();
+    assert!((2_000..2_010).contains(&all_at_once), "{all_at_once}");
 }

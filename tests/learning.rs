@@ -213,6 +213,15 @@ fn asked_on_the_way(file: &str) -> Vec<usize> {
 }
 
 #[test]
+fn an_address_with_an_endless_edit_is_answered_in_a_sentence() {
+    let place = Place { edits: Some(vec!["at 0s ".repeat(20_000)]), ..Place::default() };
+    let state = State::open(lesson(RACE), &place).expect("it runs");
+    assert!(state.edits.is_empty());
+    assert!(state.wrong.is_none());
+    assert_eq!(state.notes, ["An edit of more than 500 characters left out."]);
+}
+
+#[test]
 fn eyes_survive_the_address() {
     let state = open("06-fencing-tokens.md").after(Action::See(See::Eyes(Some(ProcId(1)))));
     let placed = |address: &str| match Route::parse(address) {

@@ -204,6 +204,7 @@ fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
         What::ClockRate(Ratio { num: 4, den: 5 }),
         What::Limit(Limit::Steps),
         What::Limit(Limit::Events),
+        What::Limit(Limit::AtOnce),
     ]
 }
 

@@ -8,7 +8,8 @@ use crate::judge::{
 };
 use crate::run::{Action, Run};
 use crate::sim::{
-    CrashKind, EventId, Halt, Limit, MOST_EVENTS, MOST_STEPS, Micros, MsgId, Outcome, ProcId, What,
+    CrashKind, EventId, Halt, Limit, MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, Micros, MsgId, Outcome,
+    ProcId, What,
 };
 
 /// An event as a sentence, with its consequence behind it; its own time is not in it.
@@ -506,6 +507,12 @@ impl Teller<'_> {
             Limit::Steps => {
                 let (who, lines) = (self.label(node), thousands(MOST_STEPS));
                 format!("{who} executed {lines} lines in a row and never waited")
+            }
+            Limit::AtOnce => {
+                format!(
+                    "{} things happened at one moment, and time did not go on",
+                    thousands(MOST_AT_ONCE)
+                )
             }
             Limit::Events => {
                 format!("it has {} events, the most that one may have", thousands(MOST_EVENTS))

@@ -223,8 +223,17 @@ fn edits_of(
     if edits.is_empty() && all > 0 { own() } else { edits }
 }
 
-/// As many edits as a run may have.
+/// The letters of the longest edit that an address may ask for. What is longer is no edit, and would be echoed in full
+/// by the sentence that says so.
+const LONGEST_EDIT: usize = 500;
+
+/// As many edits as a run may have, and none that nobody would write.
 fn within(mut edits: Vec<String>, notes: &mut Vec<String>) -> Vec<String> {
+    let all = edits.len();
+    edits.retain(|edit| edit.chars().nth(LONGEST_EDIT).is_none());
+    if edits.len() < all {
+        notes.push(strings::too_long_edits(all - edits.len(), LONGEST_EDIT));
+    }
     if edits.len() > MOST_EDITS {
         edits.truncate(MOST_EDITS);
         notes.push(strings::too_many_edits(MOST_EDITS));

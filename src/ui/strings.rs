@@ -782,6 +782,11 @@ pub fn edit_unread(number: usize, all: usize, why: &str) -> String {
     format!("Left out: edit {number} of {all}, which cannot be read: {why}.")
 }
 
+pub fn too_long_edits(edits: usize, longest: usize) -> String {
+    let edits = if edits == 1 { "An edit".into() } else { format!("{edits} edits") };
+    format!("{edits} of more than {longest} characters left out.")
+}
+
 pub fn too_many_edits(most: usize) -> String {
     format!("A run has at most {most} edits; those beyond were left out.")
 }

@@ -42,6 +42,8 @@ pub(super) struct Heart<D: Domain> {
     pub(super) resets_left: u32,
     pub(super) programs_left: u32,
     pub(super) over: bool,
+    /// The first event of the present moment.
+    pub(super) moment: u32,
     /// It is over because nothing was due any more.
     pub(super) dry: bool,
     /// Every word that a main task executed, where a search wants to know.

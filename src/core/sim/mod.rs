@@ -32,4 +32,4 @@ pub use table::{Entry, Set, Table, sort, sort_by_key};
 pub use text::{LineError, Scanner, Token, list, meant};
 pub use time::{Clock, ClockKind, Clocks, Local, Micros, Ratio};
 pub use wire::{ConnId, MessageFault};
-pub use world::{MOST_EVENTS, MOST_STEPS, World};
+pub use world::{MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, World};

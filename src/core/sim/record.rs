@@ -117,6 +117,8 @@ pub enum Limit {
     Steps,
     /// The run has [`super::MOST_EVENTS`] events.
     Events,
+    /// [`super::MOST_AT_ONCE`] events lie at one moment: time does not go on.
+    AtOnce,
 }
 
 /// One thing that happened.

@@ -15,6 +15,9 @@ use std::cmp::Reverse;
 
 /// How many events a run may have; a longer one ends there and says so.
 pub const MOST_EVENTS: u32 = 200_000;
+/// The most events at one moment. Where nothing takes any time, processes can ask and answer for ever without time
+/// going on; a crowd of fifty that all wake at once has some hundreds.
+pub const MOST_AT_ONCE: u32 = 2_000;
 /// How many instructions a task may execute without waiting; a longer stretch ends the run.
 pub const MOST_STEPS: u32 = 10_000;
 
@@ -43,6 +46,7 @@ impl<D: Domain> World<D> {
             resets_left: 0,
             programs_left: plan.procs.iter().filter(|p| !p.tasks.is_empty()).count() as u32,
             over: false,
+            moment: 0,
             dry: false,
             roll: None,
             procs,
@@ -70,10 +74,16 @@ impl<D: Domain> World<D> {
             self.core.over = true;
             return false;
         };
+        if self.core.now < at {
+            self.core.moment = self.core.next_event;
+        }
         self.core.now = at;
         self.handle(due, sink);
         if self.core.next_event >= MOST_EVENTS {
             self.limit(ProcId(0), Limit::Events, sink);
+        }
+        if self.core.next_event - self.core.moment >= MOST_AT_ONCE {
+            self.limit(ProcId(0), Limit::AtOnce, sink);
         }
         self.core.over |= self.quiet();
         true

@@ -10,7 +10,7 @@ use super::read::MOST_BYTES;
 use crate::lesson::figures::FIGURES;
 use crate::run::{LONGEST, MOST_EDITS, MOST_STEP, kind};
 use crate::search::MOST_WORK;
-use crate::sim::{MOST_EVENTS, MOST_LINES, MOST_STEPS, Outcome};
+use crate::sim::{MOST_AT_ONCE, MOST_EVENTS, MOST_LINES, MOST_STEPS, Outcome};
 use crate::systems::{COMMON, Kind, RESOURCE_RULES, Registry, Rule, Spec};
 
 /// The whole grammar as JSON, indented.
@@ -135,6 +135,7 @@ fn limits() -> Value {
         "minutes": MOST_MINUTES,
         "edits": MOST_EDITS,
         "events": MOST_EVENTS,
+        "events_at_one_moment": MOST_AT_ONCE,
         "lines_in_a_row": MOST_STEPS,
         "run_s": LONGEST.0 / 1_000_000,
         "clock_step_s": MOST_STEP / 1_000_000,
