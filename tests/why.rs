@@ -146,6 +146,7 @@ fn a_time_out_leads_to_what_kept_the_answer_away() {
             0.00 s  Client A asks for the lock.
             0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
             0.10 s  Client A sends a read of balance.
+            0.12 s  The way from Client A to Resource is cut.
             0.15 s  Client A's read (token 41) to Resource is held up where the link is cut.
             2.10 s  Client A waits no longer for the resource's answer. Whether it was carried out is unknown.
 
@@ -305,6 +306,164 @@ fn a_belief_rests_on_a_grant_and_a_deadline_that_somebody_has_to_look_at() {
         "3500ms",
         expect![[r#"
         Client A believes that it holds the lock (generation 41) since its grant reached it at 0.10 s. Its own deadline is 13.10 s, 10 s after its renewal was accepted. It looks at that deadline only where its program says `check`.
+    "#]],
+    );
+}
+
+#[test]
+fn a_grant_after_a_renewed_lease_names_the_renewal_that_its_end_was_counted_from() {
+    let run = Case::new(&[])
+        .client("client-a", "0s", "acquire; work 30s; release")
+        .task(
+            "client-a",
+            "heartbeat",
+            "loop; sleep 3s; renew; if timeout goto lost; end; lost:; give-up; stop main",
+        )
+        .client("client-b", "1s", "acquire; release")
+        .edits("drop lock-service>client-a#2")
+        .run();
+    because(
+        &run,
+        "grant",
+        "lock-service",
+        2,
+        expect![[r#"
+         0.00 s  Client A asks for the lock.
+         0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+         1.05 s  Lock service lets Client B wait for the lock: Client A holds it (generation 41).
+         3.05 s  Lock service renews Client A's lease: 10 s from now.
+        13.05 s  The lease of Client A (generation 41) expires. Client A had declared it lost.
+        13.05 s  Lock service grants the lock to Client B, which was waiting: generation 42, for 10 s.
+    "#]],
+    );
+}
+
+#[test]
+fn an_expiry_that_a_changed_clock_brought_about_names_the_change() {
+    let wall = || {
+        Case::new(&[])
+            .set("lease.clock", "wall")
+            .client("client-a", "0s", "acquire; work 20s; release")
+            .client("client-b", "1s", "acquire; release")
+    };
+    let early = wall().edits("at 4s clock lock-service +60s").run();
+    because(
+        &early,
+        "grant",
+        "lock-service",
+        2,
+        expect![[r#"
+        0.00 s  Client A asks for the lock.
+        0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+        1.05 s  Lock service lets Client B wait for the lock: Client A holds it (generation 41).
+        4.00 s  The wall clock of Lock service jumps forward by 60 s.
+        4.00 s  The lease of Client A (generation 41) expires. Client A does not know. The promise to Client A is broken: it had 6.05 s to go.
+        4.00 s  Lock service grants the lock to Client B, which was waiting: generation 42, for 10 s. Yet Client A was promised it, and that promise still stands.
+    "#]],
+    );
+    let late = wall().edits("at 4s clock lock-service -5s").run();
+    because(
+        &late,
+        "expire",
+        "lock-service",
+        1,
+        expect![[r#"
+         0.00 s  Client A asks for the lock.
+         0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+         4.00 s  The wall clock of Lock service jumps back by 5 s.
+        15.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+    "#]],
+    );
+    // A clock that no lease is counted by explains nothing.
+    let other = wall().set("lease.clock", "mono").edits("at 4s clock lock-service +60s").run();
+    let expiry = narrate::why_text(&other, event(&other, "expire", "lock-service", 1));
+    assert!(!expiry.contains("jumps"), "{expiry}");
+}
+
+#[test]
+fn a_late_write_that_a_restarted_resource_lets_in_names_the_restart_and_the_forgotten_mark() {
+    let volatile = |edits: &str| {
+        race().set("resource.check", "token-volatile").edits("at 12.7s kill resource").edits(edits)
+    };
+    let run = volatile("at 12.9s restart resource").run();
+    because(
+        &run,
+        "accept",
+        "resource",
+        2,
+        expect![[r#"
+         0.00 s  Client A asks for the lock.
+         0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+         0.15 s  Resource answers Client A's read: balance = 100.
+         1.20 s  Client A is paused for 12 s.
+        10.05 s  The lease of Client A (generation 41) expires. Client A does not know.
+        10.35 s  Lock service grants the lock to Client B: generation 42, for 10 s.
+        12.55 s  Resource accepts Client B's write balance = 90 (token 42).
+        12.70 s  Resource crashes.
+        12.90 s  Resource starts again. It has forgotten the highest token, 42.
+        13.20 s  Client A goes on. It still believes that it holds the lock, but its lease expired 3.15 s ago.
+        13.20 s  Client A sends write balance = 90 with token 41.
+        13.25 s  Resource accepts Client A's late write balance = 90 (token 41). It replaces Client B's 90, which Client A never read. From here on no order of whole sections explains the resource: it is corrupted.
+    "#]],
+    );
+    // Where nothing was forgotten, nothing is said of it.
+    let kept = race().set("resource.check", "token").edits("at 12.7s kill resource");
+    let kept = kept.edits("at 12.9s restart resource").run();
+    let words = narrate::sentence(&kept, event(&kept, "restart", "resource", 1));
+    assert_eq!(words, "Resource starts again.");
+    // The mark that the first of two restarts forgot is no longer there in the second.
+    let twice =
+        volatile("at 12.8s restart resource; at 12.9s kill resource; at 13s restart resource");
+    let twice = twice.run();
+    let words = |n| narrate::sentence(&twice, event(&twice, "restart", "resource", n));
+    assert_eq!(words(1), "Resource starts again. It has forgotten the highest token, 42.");
+    assert_eq!(words(2), "Resource starts again.");
+    let late = why::reasons(&twice, event(&twice, "accept", "resource", 2));
+    assert!(late.contains(&event(&twice, "restart", "resource", 1)));
+}
+
+#[test]
+fn a_write_after_a_belief_names_how_the_belief_ended() {
+    let run = Case::new(&[("n", 0)])
+        .set("lease.ttl", "15s")
+        .set("client.margin", "5s")
+        .set("deadline.rule", "timer")
+        .client("client-a", "0s", "acquire; work 20s; write n = 1")
+        .task("client-a", "heartbeat", "loop; sleep 3s; renew; end")
+        .client("client-b", "1s", "acquire; release")
+        .edits("at 4.5s cut client-a lock-service for 60s")
+        .run();
+    because(
+        &run,
+        "accept",
+        "resource",
+        1,
+        expect![[r#"
+         0.00 s  Client A asks for the lock.
+         0.05 s  Lock service grants the lock to Client A: generation 41, for 15 s.
+         3.05 s  Lock service renews Client A's lease: 15 s from now.
+         4.50 s  The way from Client A to Lock service is cut.
+         6.15 s  Client A's renew to Lock service is held up where the link is cut.
+        11.15 s  Client A's renew to Lock service is held up where the link is cut.
+        13.00 s  Client A no longer believes that it holds the lock: its own deadline is over.
+        18.05 s  The lease of Client A (generation 41) expires.
+        18.05 s  Lock service grants the lock to Client B, which was waiting: generation 42, for 15 s.
+        20.10 s  Client A sends write n = 1 with token 41.
+        20.15 s  Resource accepts Client A's late write n = 1 (token 41). Client B had been granted the lock (generation 42) before it arrived.
+    "#]],
+    );
+    let released = Case::new(&[("n", 0)]).client("client-a", "0s", "acquire; release; write n = 1");
+    because(
+        &released.run(),
+        "write",
+        "client-a",
+        1,
+        expect![[r#"
+        0.00 s  Client A asks for the lock.
+        0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
+        0.10 s  Client A believes that it holds the lock (generation 41).
+        0.10 s  Client A gives the lock up.
+        0.20 s  Client A sends write n = 1 with token 41.
     "#]],
     );
 }

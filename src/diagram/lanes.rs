@@ -136,7 +136,7 @@ impl Sayings<'_> {
             let id = EventId(index as u32);
             match event.what {
                 What::Crash(_) => sayings.say(id, event.node, "down".into()),
-                What::Restart => sayings.say(id, event.node, "restarted".into()),
+                What::Restart => sayings.restarted(id, event.node),
                 What::End(0) => sayings.say(id, event.node, "done".into()),
                 _ => {}
             }
@@ -275,6 +275,15 @@ impl Sayings<'_> {
         let highest = self.highest.entry(node).or_insert(token);
         *highest = token.max(*highest);
         let text = format!("highest seen {}", highest.0);
+        self.say(id, node, text);
+    }
+
+    fn restarted(&mut self, id: EventId, node: ProcId) {
+        let mut text = "restarted".to_string();
+        if let Some(highest) = crate::run::why::forgotten(self.run, id).iter().map(|m| m.1).max() {
+            self.highest.remove(&node);
+            text = format!("restarted, forgot {}", highest.0);
+        }
         self.say(id, node, text);
     }
 

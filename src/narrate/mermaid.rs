@@ -193,7 +193,10 @@ impl<'r> Sketch<'r> {
                 self.note(&[node], &format!("Goes on{still}"));
             }
             What::Crash(_) => self.note(&[node], "Crashes"),
-            What::Restart => self.note(&[node], "Starts again"),
+            What::Restart => {
+                let text = format!("Starts again.{}", self.teller.forgotten(id));
+                self.note(&[node], text.trim_end_matches('.'));
+            }
             What::Cut(to) | What::Heal(to) => self.plain(id, &[node, *to]),
             What::PauseTask(..)
             | What::ResumeTask(_)

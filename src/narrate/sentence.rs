@@ -1,7 +1,7 @@
 //! One sentence for each event: who does what, and what follows from it.
 
 use super::teller::Teller;
-use super::words::{capital, moment, one_line, span, thousands};
+use super::words::{and, capital, moment, one_line, span, thousands};
 use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
     TruthEnd,
@@ -483,7 +483,7 @@ impl Teller<'_> {
             }
             What::Resume => format!("{me} goes on.{}", self.still_believes(id, node)),
             What::Crash(how) => self.crash(id, node, *how),
-            What::Restart => format!("{me} starts again."),
+            What::Restart => format!("{me} starts again.{}", self.forgotten(id)),
             What::Cut(to) => format!("The way from {me} to {} is cut.", self.label(*to)),
             What::Heal(to) => format!("The way from {me} to {} is whole again.", self.label(*to)),
             What::ClockStep(us) => {
@@ -607,6 +607,21 @@ impl Teller<'_> {
             let ago = self.ago(ended, at);
             format!(" It still believes that it holds {lock}, but {what} {ago}.")
         })
+    }
+
+    /// Which marks a resource has forgotten with this restart, as a sentence.
+    pub fn forgotten(&self, restart: EventId) -> String {
+        let marks = crate::run::why::forgotten(self.run, restart);
+        match marks.as_slice() {
+            [] => String::new(),
+            [(_, token)] => format!(" It has forgotten the highest token, {}.", token.0),
+            many => {
+                let each =
+                    many.iter().map(|(l, token)| format!("{} of {}", token.0, self.lock(*l)));
+                let each: Vec<String> = each.collect();
+                format!(" It has forgotten the highest tokens: {}.", and(&each))
+            }
+        }
     }
 
     fn crash(&self, id: EventId, node: ProcId, how: CrashKind) -> String {

@@ -5,7 +5,7 @@ use crate::judge::{
     Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Unmet,
     Write,
 };
-use crate::run::{Action, NodeKind, Run, kind};
+use crate::run::{NodeKind, Run, kind};
 use crate::sim::{EventId, Micros, ProcId, sort};
 
 /// Looks things up in a run. It holds nothing of its own, so that one sentence costs one sentence.
@@ -132,15 +132,7 @@ impl<'r> Teller<'r> {
 
     /// The value of a setting at an event, edits included.
     pub fn setting(&self, key: &str, id: EventId) -> String {
-        let at = self.run.record.event(id).at;
-        let changes = self.run.compiled.edits.iter().filter_map(|e| match &e.action {
-            Action::Set(k, value, Some(when)) if k == key && *when <= at => Some((*when, value)),
-            _ => None,
-        });
-        match changes.max_by_key(|c| c.0) {
-            Some((_, value)) => value.clone(),
-            None => self.run.compiled.settings.text(key),
-        }
+        self.run.setting(key, id)
     }
 
     /// `balance = 90`.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::address::Names;
+use super::edit::Action;
 use super::kind;
 use super::plan::Compiled;
 use crate::judge::{Judgement, judge};
@@ -63,8 +64,7 @@ impl Run {
         let end = world.now();
         let judgement = judge(&record.events, &compiled.setup, end);
         let edit_events = world.used_edits().to_vec();
-        let is_set =
-            |i: usize| matches!(compiled.edits[i].action, super::edit::Action::Set(_, _, None));
+        let is_set = |i: usize| matches!(compiled.edits[i].action, Action::Set(_, _, None));
         let unused_edits =
             (0..edit_events.len()).filter(|i| edit_events[*i].is_none() && !is_set(*i)).collect();
         let cut_off = world.unfinished();
@@ -87,6 +87,19 @@ impl Run {
         match self.record.events.last()? {
             Event { what: What::Limit(limit), node, .. } => Some((*limit, *node)),
             _ => None,
+        }
+    }
+
+    /// The value of a setting at an event, edits included.
+    pub fn setting(&self, key: &str, id: EventId) -> String {
+        let at = self.record.event(id).at;
+        let changes = self.compiled.edits.iter().filter_map(|e| match &e.action {
+            Action::Set(k, value, Some(when)) if k == key && *when <= at => Some((*when, value)),
+            _ => None,
+        });
+        match changes.max_by_key(|c| c.0) {
+            Some((_, value)) => value.clone(),
+            None => self.compiled.settings.text(key),
         }
     }
 

@@ -6,9 +6,14 @@
 //! a server answers out of what it has become: the walk goes on from there to the events that made
 //! it so.
 
+mod judged;
+mod since;
+
+pub use since::forgotten;
+
 use super::kind::{self, Weight};
 use super::replay::Run;
-use crate::judge::{Ask, Finding, Grant, Interval, IntervalKind, LockId, Operation, Rejection};
+use crate::judge::{Ask, Grant, Interval, IntervalKind, LockId, Operation, Rejection};
 use crate::judge::{Testimony, TruthEnd};
 use crate::sim::{Event, EventId, MessageInfo, MsgId, ProcId, What, sort};
 use crate::systems::Body;
@@ -78,6 +83,10 @@ pub fn steps(run: &Run, thread: &[EventId]) -> Steps {
     };
     let told = thread.iter().enumerate().filter(told).map(|(_, id)| *id);
     let mut events: Vec<EventId> = told.collect();
+    let decisive: Vec<EventId> = events.iter().flat_map(|id| since::decisive(run, *id)).collect();
+    events.extend(decisive);
+    sort(&mut events);
+    events.dedup();
     let left_out = events.len().saturating_sub(MOST_STEPS);
     if left_out > 0 {
         events.drain(BEFORE_GAP..BEFORE_GAP + left_out);
@@ -150,6 +159,9 @@ pub fn observed(run: &Run, id: EventId) -> Vec<EventId> {
             if outcome.unknown() =>
         {
             walk.asked().map_or_else(Vec::new, |msg| walk.kept_away(msg))
+        }
+        (_, Some(Testimony::Doubt(..))) => {
+            walk.vain_renewals().into_iter().flat_map(|(_, msg)| walk.kept_away(msg)).collect()
         }
         _ => Vec::new(),
     };
@@ -234,12 +246,27 @@ impl<'r> Walk<'r> {
                 [self.wakes(), first.into_iter().collect()].concat()
             }
             Testimony::Ask { ask: Ask::Renew, lock, .. } | Testimony::Check(lock, _) => {
-                self.under(self.said(me, |n| matches!(n, Testimony::Believe(l, ..) if l == lock)))
+                let belief = |n: &Testimony| matches!(n, Testimony::Believe(l, ..) if l == lock);
+                self.under(*lock, self.said(me, belief))
             }
             Testimony::Read(op) | Testimony::Write(op, _) => {
-                self.under(op.grant.and_then(|grant| {
+                let belief = op.grant.and_then(|grant| {
                     self.said(me, |n| matches!(n, Testimony::Believe(_, g, _) if *g == grant))
-                }))
+                });
+                self.under(op.lock, belief)
+            }
+            Testimony::Doubt(..) => {
+                let asked = self.vain_renewals().into_iter().map(|(id, _)| id);
+                [self.causes(), asked.collect()].concat()
+            }
+            Testimony::Free(grant, TruthEnd::Expired(_)) => {
+                [self.causes(), self.counted_by(*grant)].concat()
+            }
+            Testimony::Accept(op, ..)
+            | Testimony::Admit(op, ..)
+            | Testimony::Mark(op)
+            | Testimony::Serve(op, ..) => {
+                [self.causes(), self.let_in(op).into_iter().collect()].concat()
             }
             Testimony::Grant { lock, client, .. } => {
                 let queued = self
@@ -294,6 +321,10 @@ impl<'r> Walk<'r> {
             What::Restart => {
                 self.last(me, |e| matches!(e.what, What::Crash(_))).into_iter().collect()
             }
+            What::Hold(msg) => {
+                let to = self.run.record.message(msg).to;
+                self.last(me, |e| e.what == What::Cut(to)).into_iter().collect()
+            }
             // Why an edit stops a process just there is not in the run.
             What::Halt(..) => return Vec::new(),
             _ => Vec::new(),
@@ -318,10 +349,14 @@ impl<'r> Walk<'r> {
         found
     }
 
-    /// A line that is executed under a belief; without one, it follows from the line before.
-    fn under(&self, belief: Option<EventId>) -> Vec<EventId> {
+    /// A line that is executed under a belief, or after it ended; without one, it follows from the
+    /// line before.
+    fn under(&self, lock: LockId, belief: Option<EventId>) -> Vec<EventId> {
         match belief {
-            Some(belief) => [self.wakes(), vec![belief]].concat(),
+            Some(belief) => {
+                let lost = self.lost(lock, belief).into_iter();
+                [self.wakes(), vec![belief], lost.collect()].concat()
+            }
             None => self.causes(),
         }
     }
@@ -412,95 +447,5 @@ impl<'r> Walk<'r> {
             }));
         }
         found
-    }
-
-    /// What the judge relates to an event.
-    fn judged(&self, finding: &Finding) -> Vec<EventId> {
-        let intervals = || self.run.judgement.intervals.iter();
-        match finding {
-            Finding::StaleAccepted { .. } | Finding::StaleRejected { .. } => {
-                self.newer().into_iter().collect()
-            }
-            Finding::Corruption { culprit, .. } => vec![*culprit],
-            Finding::LostUpdate { lost, .. } => {
-                let read = self.own_read();
-                read.into_iter().chain([*lost]).collect()
-            }
-            Finding::Torn { section, .. } => self
-                .before()
-                .filter(|(_, e)| match e.note() {
-                    Some(Testimony::Accept(op, ..) | Testimony::Reject(op, Some(_), _)) => {
-                        op.section == *section
-                    }
-                    _ => false,
-                })
-                .map(|(id, _)| id)
-                .take(4)
-                .collect(),
-            Finding::Overlap { lock, clients, .. } => intervals()
-                .filter(|i| {
-                    let open = i.began < self.id && i.ended.is_none_or(|end| end > self.id);
-                    let other = i.client != self.event.node && clients.contains(&i.client);
-                    i.kind == IntervalKind::Belief && i.lock == *lock && open && other
-                })
-                .map(|i| i.began)
-                .collect(),
-            Finding::DoubleGrant { .. } => {
-                let Some(Testimony::Grant { lock, client, .. }) = self.event.note() else {
-                    return Vec::new();
-                };
-                let promised = intervals().filter(|i| {
-                    let open = i.began < self.id && i.to > self.event.at;
-                    i.kind == IntervalKind::Promise
-                        && i.lock == *lock
-                        && open
-                        && i.client != *client
-                });
-                promised.map(|i| i.began).collect()
-            }
-            Finding::Outlived { grant, .. } | Finding::Broken { grant, .. } => {
-                ended(self.run, *grant, self.id).into_iter().collect()
-            }
-            Finding::Duplicate { job, .. } => {
-                let same = |n: &Testimony| matches!(n, Testimony::Job(_, j) if j == job);
-                let mut before = self.before();
-                before
-                    .find(|(_, e)| e.note().is_some_and(same))
-                    .map(|(id, _)| id)
-                    .into_iter()
-                    .collect()
-            }
-            Finding::LegitRejected { .. }
-            | Finding::InvariantBroken { .. }
-            | Finding::TokenRegress { .. } => Vec::new(),
-        }
-    }
-
-    fn operation(&self) -> Option<&'r Operation> {
-        match self.event.note()? {
-            Testimony::Accept(op, ..) | Testimony::Reject(op, ..) => Some(op),
-            _ => None,
-        }
-    }
-
-    /// The newest grant that makes this operation late.
-    fn newer(&self) -> Option<EventId> {
-        let op = self.operation()?;
-        let truths =
-            || self.run.judgement.intervals.iter().filter(|i| i.kind == IntervalKind::Truth);
-        let own = truths().find(|i| Some(i.grant) == op.grant)?;
-        let newer = truths().filter(|i| {
-            let conflicts = i.client != own.client && i.mode.conflicts(own.mode);
-            i.lock == own.lock && i.ordinal > own.ordinal && conflicts && i.began < self.id
-        });
-        newer.map(|i| i.began).max()
-    }
-
-    /// What the section of this operation had read of its cell.
-    fn own_read(&self) -> Option<EventId> {
-        let op = self.operation()?;
-        self.said(self.event.node, |n| {
-            matches!(n, Testimony::Serve(read, ..) if (read.section, read.cell) == (op.section, op.cell))
-        })
     }
 }
