@@ -96,7 +96,8 @@ impl Walk<'_> {
         self.said(self.event.node, ended).filter(|end| *end > belief)
     }
 
-    /// The renewals that had brought nothing when a client's deadline came or it gave up.
+    /// The renewals that had brought nothing when a client's deadline came or it gave up: the last
+    /// and the first, for what lies between tells no more.
     pub(super) fn vain_renewals(&self) -> Vec<(EventId, MsgId)> {
         let Some(Testimony::Doubt(lock, BeliefEnd::Deadline | BeliefEnd::GivenUp)) =
             self.event.note()
@@ -119,6 +120,9 @@ impl Walk<'_> {
                 }
                 _ => {}
             }
+        }
+        if found.len() > 2 {
+            found.drain(1..found.len() - 1);
         }
         found
     }
