@@ -121,7 +121,7 @@ fn the_headline_tells_harm_from_luck_from_a_fence_from_nothing() {
             "Client A's late write balance = 90 (token 41) had made it",
         ),
         (transfer().edits("set resource.check token"), Tone::Harm, "Torn.", "wrote X and never Y"),
-        (twice, Tone::Harm, "Invariant broken.", "had its effect more than once; the invariant"),
+        (twice, Tone::Harm, "Invariant broken.", "had its effect twice; the invariant"),
         (
             race().edits("set resource.check token"),
             Tone::Fenced,
@@ -141,7 +141,12 @@ fn the_headline_tells_harm_from_luck_from_a_fence_from_nothing() {
         (waits, Tone::Calm, "Safe so far.", "Client B was still waiting"),
         (stuck, Tone::Calm, "Safe, but stuck.", "Nothing more could happen: Client A and Client B"),
         (runs_on, Tone::Calm, "Safe so far.", "Client A executed 10,000 lines in a row"),
-        (orphan, Tone::Calm, "Safe.", "for 6.95 s Lock service kept the lock for a client that"),
+        (
+            orphan,
+            Tone::Calm,
+            "Safe.",
+            "for 6.95 s Lock service kept the lock for Client A, which had sent its release",
+        ),
         (idle, Tone::Calm, "Safe so far.", "never judged: no section ever began"),
         (without_edits(race()), Tone::Calm, "Safe.", "No two clients"),
     ];

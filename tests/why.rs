@@ -448,7 +448,7 @@ fn a_write_after_a_belief_names_how_the_belief_ended() {
         13.00 s  Client A no longer believes that it holds the lock: its own deadline is over.
         18.05 s  The lease of Client A (generation 41) expires.
         18.05 s  Lock service grants the lock to Client B, which was waiting: generation 42, for 15 s.
-        20.10 s  Client A sends write n = 1 with token 41.
+        20.10 s  Client A sends write n = 1 with token 41, although it no longer believes that it holds the lock.
         20.15 s  Resource accepts Client A's late write n = 1 (token 41). Client B had been granted the lock (generation 42) before it arrived.
     "#]],
     );
@@ -463,7 +463,7 @@ fn a_write_after_a_belief_names_how_the_belief_ended() {
         0.05 s  Lock service grants the lock to Client A: generation 41, for 10 s.
         0.10 s  Client A believes that it holds the lock (generation 41).
         0.10 s  Client A gives the lock up.
-        0.20 s  Client A sends write n = 1 with token 41.
+        0.20 s  Client A sends write n = 1 with token 41, although it has released the lock.
     "#]],
     );
 }

@@ -21,7 +21,8 @@ use crate::sim::{Event, EventId, Expr, LineError, Micros, ProcId, Scanner, list,
 pub struct EventRef {
     /// One of [`kind::KINDS`].
     pub kind: &'static str,
-    /// The node in which it happens, or the client that it is about.
+    /// The node in which it happens, or the client that it is about; of a message that is lost or
+    /// held up, either end.
     pub node: ProcId,
     /// Which of them, from 1.
     pub number: u32,
@@ -101,7 +102,7 @@ impl EventRef {
         let EventRef { kind, node, .. } = *self;
         let events = run.record.events.iter().enumerate();
         let is = move |e: &Event<Testimony>| {
-            kind::kind(e) == kind && (e.node == node || kind::client(&run.record, e) == Some(node))
+            kind::kind(e) == kind && (e.node == node || kind::concerns(&run.record, e, node))
         };
         events.filter(move |(_, e)| is(e)).map(|(i, _)| EventId(i as u32))
     }

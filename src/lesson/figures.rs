@@ -64,7 +64,7 @@ pub const FIGURES: &[Figure] = &[
     ),
     verdict(
         "orphan_us",
-        "Time in which a truth was open and its client neither believed nor had a request open.",
+        "Time in which a truth was open and its client neither believed nor had a request to the service open. It may still write.",
     ),
     verdict("stalled", "Clients whose acquire was open when the run ended."),
     verdict("renewal_failures", "Renewals whose OK was not consumed within the time-out."),

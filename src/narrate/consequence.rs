@@ -66,7 +66,11 @@ impl Teller<'_> {
             Finding::Corruption { culprit, .. } => Some(self.corrupted(event, *culprit)),
             Finding::LegitRejected { .. } => {
                 let holder = self.label(self.client(event)?);
-                Some(format!("Yet {holder} holds the lock: the rightful holder is refused."))
+                let lock = match self.run.record.event(event).note() {
+                    Some(Testimony::Reject(op, ..)) => self.lock(op.lock),
+                    _ => "the lock".into(),
+                };
+                Some(format!("Yet {holder} holds {lock}: the rightful holder is refused."))
             }
             Finding::Torn { section, .. } => Some(self.torn(*section, event)),
             Finding::InvariantBroken { .. } => Some(self.invariant_broken(event)),
@@ -186,13 +190,19 @@ impl Teller<'_> {
     }
 
     fn corrupted(&self, event: EventId, culprit: EventId) -> String {
-        let no_order = "From here on no order of whole sections explains the resource";
+        let mut findings = self.run.judgement.findings.iter();
+        let first = findings.find(|f| matches!(f, Finding::Corruption { .. }));
+        let no_order = if first.is_none_or(|f| f.event() == event) {
+            "From here on no order of whole sections explains the resource: it is corrupted"
+        } else {
+            "That adds to the corruption"
+        };
         if event == culprit {
-            return format!("{no_order}: it is corrupted.");
+            return format!("{no_order}.");
         }
         let made = self.operation(culprit, self.is_late(culprit));
         let made = made.unwrap_or_else(|| "an earlier write".into());
-        format!("{no_order}: it is corrupted, and {made} made that inevitable.")
+        format!("{no_order}, and {made} made that inevitable.")
     }
 
     fn torn(&self, section: Section, event: EventId) -> String {

@@ -35,11 +35,9 @@ pub fn headline(run: &Run) -> Headline {
     let teller = Teller { run };
     let verdict = &run.judgement.verdict;
     let (tone, mut word, what) = teller.harm().unwrap_or_else(|| teller.no_harm(verdict));
-    let mut rest = match teller.overlap() {
-        Some(overlap) if !what.is_empty() => format!("{overlap}; {what}."),
-        Some(overlap) => format!("{overlap}."),
-        None => format!("{}.", capital(&what)),
-    };
+    let said = [teller.service_fault(), teller.overlap(), Some(what)];
+    let said: Vec<String> = said.into_iter().flatten().filter(|s| !s.is_empty()).collect();
+    let mut rest = format!("{}.", capital(&said.join("; ")));
     if let Some(ended) = teller.ended_early() {
         rest.push_str(&ended);
         word = match word {
@@ -132,7 +130,14 @@ impl Teller<'_> {
         };
         let total = span(Micros(self.run.judgement.verdict.overlap_us));
         let together = if spans > 1 { " altogether" } else { "" };
-        let many = capital(&count(who.len()));
+        let (many, at_once) = (count(who.len()), self.most_at_once());
+        if at_once < who.len() {
+            return Some(format!(
+                "{many} clients, never more than {} at once, believed they held {lock} for \
+                 {total}{together}",
+                count(at_once)
+            ));
+        }
         Some(format!("{many} clients believed they held {lock} for {total}{together}"))
     }
 
@@ -143,6 +148,7 @@ impl Teller<'_> {
             return None;
         }
         let broken = verdict.invariant_broken.is_some_and(|n| n > 0);
+        let graver = verdict.corruption + verdict.lost_updates + verdict.torn_sections > 0;
         let (word, mut what) = self
             .corruption()
             .or_else(|| self.lost_update())
@@ -154,6 +160,9 @@ impl Teller<'_> {
                 let what = self.late_and_accepted().or(twice).unwrap_or_default();
                 ("Invariant broken.", what)
             });
+        if let Some((_, twice)) = self.duplicated().filter(|_| graver) {
+            what.push_str(&format!("; {twice}"));
+        }
         if broken {
             let text = one_line(self.run.compiled.scenario.invariant.as_deref().unwrap_or(""));
             let and = if what.is_empty() { "" } else { "; " };
@@ -168,7 +177,12 @@ impl Teller<'_> {
             Finding::StaleAccepted { event } => Some(*event),
             _ => None,
         })?;
-        Some(format!("{} was accepted", self.named(event)))
+        Some(self.was_accepted(event))
+    }
+
+    /// `Client A's late write x = 1, the first of five, was accepted`.
+    fn was_accepted(&self, event: EventId) -> String {
+        format!("{}{} was accepted", self.named(event), self.aside(event))
     }
 
     fn corruption(&self) -> Option<(&'static str, String)> {
@@ -182,17 +196,18 @@ impl Teller<'_> {
         });
         let what = match lost {
             _ if event != culprit => format!(
-                "{} completed the corruption, but {} had made it inevitable",
+                "{} completed the corruption, but {}{} had made it inevitable",
                 self.named(event),
-                self.named(culprit)
+                self.named(culprit),
+                self.aside(culprit)
             ),
             Some(lost) => self.accepted_and_replaced(event, lost),
             None if matches!(self.run.record.event(event).note(), Some(Testimony::Learn(_))) => {
                 format!("{} saw what no order of whole sections explains", self.named(event))
             }
             None => format!(
-                "{} was accepted, and no order of whole sections explains the resource",
-                self.named(event)
+                "{}, and no order of whole sections explains the resource",
+                self.was_accepted(event)
             ),
         };
         Some(("Corrupted.", what))
@@ -202,7 +217,7 @@ impl Teller<'_> {
         let replaced = self.replaced(event, lost);
         let replaced = replaced.trim_start_matches("It ").trim_end_matches('.');
         let replaced = replaced.replacen("replaces", "replaced", 1);
-        format!("{} was accepted and {replaced}", self.named(event))
+        format!("{} and {replaced}", self.was_accepted(event))
     }
 
     fn lost_update(&self) -> Option<(&'static str, String)> {
@@ -243,7 +258,16 @@ impl Teller<'_> {
             _ => None,
         })?;
         let name = self.run.names().jobs.get(usize::from(job)).map_or("?", String::as_str);
-        Some(("Done twice.", format!("the job {} had its effect more than once", one_line(name))))
+        let again = self.run.judgement.findings.iter();
+        let again = again.filter(|f| matches!(f, Finding::Duplicate { job: of, .. } if *of == job));
+        let times = again.count() + 1;
+        let word = match times {
+            2 => "Done twice.",
+            3 => "Done three times.",
+            _ => "Done many times.",
+        };
+        let times = if times == 2 { "twice".into() } else { format!("{} times", count(times)) };
+        Some((word, format!("the job {} had its effect {times}", one_line(name))))
     }
 
     /// No harm: what came close, what was prevented, or that nothing happened.
@@ -253,7 +277,7 @@ impl Teller<'_> {
             _ => None,
         });
         let late = match accepted {
-            Some(event) => Some(format!("{} was accepted", self.named(event))),
+            Some(event) => Some(self.was_accepted(event)),
             None if v.stale_rejected > 0 => Some(self.fenced(v.stale_rejected)),
             None => None,
         };
@@ -264,7 +288,11 @@ impl Teller<'_> {
         }
         if let Some(late) = late {
             return if accepted.is_some() {
-                (Tone::Near, "Harmless.", format!("{late}, and this time it did no harm"))
+                let end = match self.second_insert() {
+                    Some(refused) => format!("but {refused}, and no harm was done"),
+                    None => "and this time it did no harm".into(),
+                };
+                (Tone::Near, "Harmless.", format!("{late}, {end}"))
             } else {
                 (Tone::Fenced, "Rejected.", format!("{late}, and no harm was done"))
             };
@@ -274,6 +302,9 @@ impl Teller<'_> {
             return (Tone::Near, "Near miss.", what);
         }
         if v.overlap_us > 0 {
+            return (Tone::Near, "Near miss.", "no late write reached the resource".into());
+        }
+        if self.service_fault().is_some() {
             return (Tone::Near, "Near miss.", "no late write reached the resource".into());
         }
         if let Some(what) = self.near_without_overlap() {
@@ -297,7 +328,9 @@ impl Teller<'_> {
         };
         let reason = self.reason(op, *why);
         let client = self.whose(op.section.client);
-        format!("{client} late write was rejected{more}, because {reason}")
+        let knew = rejected.and_then(|event| self.knew(event));
+        let knew = knew.map_or_else(String::new, |knew| format!(", sent although {knew},"));
+        format!("{client} late write{knew} was rejected{more}, because {reason}")
     }
 
     fn refused_rightful(&self) -> String {
@@ -308,8 +341,12 @@ impl Teller<'_> {
         let note = event.and_then(|e| self.run.record.event(e).note());
         match (event, note) {
             (Some(event), Some(Testimony::Reject(op, _, why))) => format!(
-                "{} was rejected although {} held {}: {}",
+                "{} was rejected{} although {} held {}: {}",
                 self.named(event),
+                match self.run.judgement.verdict.legit_rejected {
+                    0 | 1 => String::new(),
+                    n => format!(", the first of {},", count(n as usize)),
+                },
                 self.label(op.section.client),
                 self.lock(op.lock),
                 self.reason(op, *why)
@@ -363,14 +400,7 @@ impl Teller<'_> {
         } else {
             format!("no two clients ever believed they held {it} at once")
         };
-        let kept = match v.orphan_us {
-            0 => String::new(),
-            us => {
-                let (service, us) = (self.service(), span(Micros(us)));
-                format!("; but for {us} {service} kept {it} for a client that did not use it")
-            }
-        };
-        (Tone::Calm, "Safe.", what + &kept)
+        (Tone::Calm, "Safe.", what + &self.kept())
     }
 
     /// Clients whose request for a lock is open at the end.

@@ -84,6 +84,8 @@ fn matters(run: &Run, id: EventId) -> bool {
     let unknown = match event.note() {
         Some(Testimony::Answer(_, _, outcome) | Testimony::Told(_, outcome)) => outcome.unknown(),
         Some(Testimony::Close(_, why)) => *why == crate::judge::SectionEnd::Aborted,
+        // From here on the log has nothing more of that program.
+        None => matches!(event.what, What::End(_)),
         _ => false,
     };
     unknown || !Teller { run }.found_at(id).is_empty()

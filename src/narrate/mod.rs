@@ -5,6 +5,7 @@
 //! from labels, from the system's own facts and from what the judge found: which system runs is
 //! never asked.
 
+mod aside;
 mod bounds;
 mod consequence;
 mod fog;

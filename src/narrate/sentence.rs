@@ -8,8 +8,8 @@ use crate::judge::{
 };
 use crate::run::{Action, Run};
 use crate::sim::{
-    CrashKind, EventId, Halt, Limit, MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, Micros, MsgId, Outcome,
-    ProcId, What,
+    CrashKind, Event, EventId, Halt, Limit, MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, Micros, MsgId,
+    Outcome, ProcId, What,
 };
 
 /// An event as a sentence, with its consequence behind it; its own time is not in it.
@@ -43,7 +43,10 @@ impl Teller<'_> {
             Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),
-            Testimony::Doubt(lock, why) => self.doubt(id, node, *lock, *why),
+            Testimony::Doubt(lock, why) => {
+                let stops = if self.stops(id, node, *why) { " Its program stops." } else { "" };
+                self.doubt(id, node, *lock, *why) + stops
+            }
             Testimony::Check(lock, holds) => self.check(id, node, *lock, *holds),
             Testimony::Begin(section) => format!("{me} begins section {}.", section.number),
             Testimony::Job(_, job) => {
@@ -270,6 +273,15 @@ impl Teller<'_> {
         }
     }
 
+    /// Whether a client's program stops because it has learned that a lock is gone.
+    fn stops(&self, id: EventId, node: ProcId, why: BeliefEnd) -> bool {
+        let lost = |e: &Event<Testimony>| matches!(e.note(), Some(Testimony::Doubt(_, why)) if why.is_loss());
+        let before = self.run.record.events.iter().take(id.0 as usize).rev();
+        let mut since = before.filter(|e| e.node == node).take_while(|e| e.what != What::Restart);
+        // It stops once, and its last handler may lose another lock after that.
+        why.is_loss() && self.setting("renew.failure", id) != "carry-on" && !since.any(lost)
+    }
+
     fn check(&self, id: EventId, node: ProcId, lock: LockId, holds: bool) -> String {
         let (me, name) = (self.label(node), self.lock(lock));
         let belief = self
@@ -297,14 +309,7 @@ impl Teller<'_> {
                 }
                 _ => format!("{me} sends a read of {}.", cell(op)),
             },
-            Testimony::Write(op, write) => {
-                let token = match op.token {
-                    Some(token) => format!("with token {}", token.0),
-                    None => "without a token".into(),
-                };
-                let word = self.word(id);
-                format!("{me} sends {word} {} {token}.", self.assignment(op, write.value))
-            }
+            Testimony::Write(op, write) => self.sends_write(id, me, op, write.value),
             Testimony::Claim(op) => {
                 let token =
                     op.token.map_or_else(|| "no token".into(), |t| format!("token {}", t.0));
@@ -354,6 +359,22 @@ impl Teller<'_> {
             Testimony::Hand(_, token, why) => self.handed(id, me, token.0, *why),
             _ => format!("{me} does something."),
         }
+    }
+
+    /// A write sets out: with what token, and what its client no longer believes.
+    fn sends_write(&self, id: EventId, me: &str, op: &Operation, value: i64) -> String {
+        let token = match op.token {
+            Some(token) => format!("with token {}", token.0),
+            None => "without a token".into(),
+        };
+        let lock = self.lock(op.lock);
+        let but = match self.lost_before(op, id) {
+            None => String::new(),
+            Some((BeliefEnd::Released, _)) => format!(", although it has released {lock}"),
+            // Whether it is right in that is not for its own line to say.
+            Some(_) => format!(", although it no longer believes that it holds {lock}"),
+        };
+        format!("{me} sends {} {} {token}{but}.", self.word(id), self.assignment(op, value))
     }
 
     fn reject(

@@ -174,7 +174,10 @@ impl<'r> Teller<'r> {
         let cell = one_line(self.run.names().cell(op.cell));
         let token = op.token.map_or(0, |t| t.0);
         match why {
-            Rejection::Lower(highest) => format!("token {token} is lower than {}", highest.0),
+            Rejection::Lower(highest) => {
+                let whose = self.mark_of_another(op, highest);
+                format!("token {token} is lower than {}{whose}", highest.0)
+            }
             Rejection::Again(_) => format!("token {token} was used before"),
             Rejection::Version | Rejection::Unmet(Unmet::Version) => {
                 format!("{cell} has changed since its client read it")

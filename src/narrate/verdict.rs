@@ -77,7 +77,11 @@ fn service(v: &Verdict) -> Vec<Row> {
             Some(v.loss_unreported),
             "losses that a believing client did not learn of before it acted",
         ),
-        ("orphan_us", Some(v.orphan_us), "time in which a grant stood and nobody used it"),
+        (
+            "orphan_us",
+            Some(v.orphan_us),
+            "time in which a grant stood whose client did not believe in it",
+        ),
         ("stalled", Some(v.stalled), "clients that waited for the lock at the end"),
         ("renewal_failures", v.renewal_failures, "renewals without an OK in time"),
     ]

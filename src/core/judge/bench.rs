@@ -8,7 +8,7 @@ use super::testimony::{
     Ask, BeliefEnd, Grant, LockId, Mode, Operation, Rejection, Section, Testimony, Token, TruthEnd,
     Write,
 };
-use super::verdict::{Finding, Interval, IntervalKind, Judgement, Verdict};
+use super::verdict::{Finding, Interval, IntervalKind, Judgement, Orphaned, Verdict};
 use crate::sim::{
     Event, EventId, Expr, Micros, MsgId, Outcome, ProcId, Table, What, sort, sort_by_key,
 };
@@ -686,6 +686,22 @@ impl Bench {
         self.out.verdict.stalled = stalled.len() as u64;
     }
 
+    /// Somebody's grant stood in these spans, and he neither believed nor asked.
+    fn orphaned(&mut self, (lock, client): (LockId, ProcId), spans: Vec<Span>) {
+        let Some(from) = spans.first().map(|s| s.0) else { return };
+        let us = total(&spans);
+        let mut asked: Table<ProcId, Vec<Span>> = Table::new();
+        for (who, span) in self.acquires.get(&lock).into_iter().flatten() {
+            if *who != client {
+                asked.entry(*who).or_default().push(*span);
+            }
+        }
+        let left = |asked: Vec<Span>| us - total(&without(spans.clone(), asked));
+        let waited = asked.into_iter().map(|(who, asked)| (who, left(asked)));
+        let waited = waited.filter(|w| w.1 > 0).collect();
+        self.out.orphaned.push(Orphaned { lock, client, from, us, waited });
+    }
+
     fn spans(&mut self, end: Micros) {
         let mut truths: Table<LockId, Vec<Span>> = Table::new();
         let mut held: Table<(LockId, ProcId), Vec<Span>> = Table::new();
@@ -694,13 +710,12 @@ impl Bench {
             truths.entry(g.lock).or_default().push(truth);
             held.entry((g.lock, g.client)).or_default().push(truth);
         }
-        let mut orphan = 0;
         for (key, truths) in held {
             let mut accounted = self.belief_spans.get(&key).cloned().unwrap_or_default();
             accounted.extend(self.request_spans.get(&key).into_iter().flatten());
-            orphan += total(&without(truths, accounted));
+            self.orphaned(key, without(truths, accounted));
         }
-        self.out.verdict.orphan_us = orphan;
+        self.out.verdict.orphan_us = self.out.orphaned.iter().map(|o| o.us).sum();
         let mut idle = 0;
         for (lock, waits) in &self.acquires {
             let waits = waits.iter().map(|w| w.1).collect();

@@ -19,4 +19,4 @@ pub use testimony::{
     Ask, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Section, SectionEnd,
     Testimony, Token, TruthEnd, Unmet, Write,
 };
-pub use verdict::{Finding, Interval, IntervalKind, Judgement, Metrics, Verdict};
+pub use verdict::{Finding, Interval, IntervalKind, Judgement, Metrics, Orphaned, Verdict};

@@ -139,6 +139,22 @@ pub struct Interval {
     pub open: bool,
 }
 
+/// A lock that stood for a client that neither believed nor asked: the parts of
+/// [`Verdict::orphan_us`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Orphaned {
+    /// The lock.
+    pub lock: LockId,
+    /// For whom it stood.
+    pub client: ProcId,
+    /// When that began for the first time.
+    pub from: Micros,
+    /// For how long in all.
+    pub us: u64,
+    /// Who else asked for the lock meanwhile, and for how long.
+    pub waited: Vec<(ProcId, u64)>,
+}
+
 /// One thing that the judge found, with the event that shows it.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs, reason = "each variant says what its fields are")]
@@ -215,6 +231,8 @@ pub struct Judgement {
     pub intervals: Vec<Interval>,
     /// What was found, in the order of the events.
     pub findings: Vec<Finding>,
+    /// Which locks stood for whom who did not believe in them.
+    pub orphaned: Vec<Orphaned>,
 }
 
 impl Verdict {

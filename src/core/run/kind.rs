@@ -65,7 +65,12 @@ pub const KINDS: &[(&str, &str)] = &[
     ("work", "A task uses the processor."),
     ("sleep", "A task waits for a timer."),
     ("handle", "A notice starts a handler."),
-    ("end", "A task ends."),
+    (
+        "end",
+        "A task ends by itself or is stopped by another. With the main one the whole program is over, \
+         and nothing more is said of its other tasks; where it stops because the lock is gone, it is \
+         over with its last handler.",
+    ),
     ("pause", "A process stops; its clocks run on."),
     ("suspend", "A process's host sleeps: its monotonic clock stands still."),
     ("freeze", "A process's machine stops: all its clocks stand still."),
@@ -174,6 +179,18 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
         | Testimony::Expires(grant, _)
         | Testimony::Free(grant, _) => grantee(record, *grant),
         note => at_resource(note).map(|op| op.section.client),
+    }
+}
+
+/// Whether an event at another node is about this one: about this client, or about a message that was
+/// lost or held up on its way here.
+pub fn concerns(record: &Record<Locks>, event: &Event<Testimony>, node: ProcId) -> bool {
+    match event.what {
+        What::Lose(msg) | What::Hold(msg) => {
+            let message = record.message(msg);
+            message.from == node || message.to == node
+        }
+        _ => client(record, event) == Some(node),
     }
 }
 

@@ -43,7 +43,8 @@ pub fn schema() -> String {
         "event": {
             "form": "KIND NODE[#N]",
             "about": "The N-th event of that kind which happens in that node or is about that \
-                      client; without a number, the first.",
+                      client, or about a message to or from it that is lost or held up; without a \
+                      number, the first.",
         },
         "event_kinds": kinds.collect::<Value>(),
         "verdict": figures(true),
