@@ -12,6 +12,7 @@
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
 //! - [`sheet`]: a lesson on paper and as a page without the program; the teacher's sheet.
+//! - [`replay`] (native only): transcripts of real servers, played with the simulated ones.
 //! - [`ui`]: the page; its state and addresses are plain Rust, the rest is wasm32 only.
 //! - `cli` (native only): the terminal.
 //!
@@ -26,6 +27,8 @@ pub mod diagram;
 pub mod json;
 pub mod lesson;
 pub mod narrate;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod replay;
 pub mod sheet;
 pub mod ui;
 

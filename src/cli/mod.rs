@@ -8,6 +8,7 @@ mod args;
 mod asked;
 mod check;
 mod link;
+mod replay;
 mod run;
 mod search;
 
@@ -50,6 +51,7 @@ Lockscope shows why a distributed lock is not a mutex.
 lockscope run FILE      Run a lesson and print what happens.
 lockscope search FILE   Try every pause at every instruction, and say which do harm.
 lockscope check PATH... Check lessons and run every assertion in them.
+lockscope replay FILE.. Play transcripts of real servers with the simulated ones, and compare.
 lockscope link FILE     Print the address that shows a run.
 lockscope pack FILE     Print a lesson as the page fetches it.
 lockscope schema        Print the grammar of lessons and edits as JSON.
@@ -122,6 +124,22 @@ assertion. Errors are printed as file:line:column. The last line is
 N lessons, N assertions passed, N failed
 ";
 
+const REPLAY_HELP: &str = "\
+lockscope replay FILE...
+
+Plays transcripts of real servers (JSON Lines) with the simulated servers, and compares every answer,
+every message that came unasked, and every relation between values. What differs is printed as
+file:line, with what was recorded and what was done. What is not modelled is printed by name, and
+counts as failed. The last line is
+
+N passed, N failed, N not modelled
+
+over all files; what is counted is steps, and relations of a transcript's last line. A step passes if
+its answer and all that came unasked after it are as recorded. Errors are compared by their first word.
+
+Exit code: 0 all passed; 1 not all did; 2 bad usage, or a file that is no transcript.
+";
+
 const PACK_HELP: &str = "\
 lockscope pack FILE
 
@@ -136,9 +154,9 @@ setting, kind of event and figure that there is.
 ";
 
 /// Commands of a later edition: named, so that nobody searches for a spelling mistake.
-const PLANNED: [&str; 2] = ["replay", "sweep"];
+const PLANNED: [&str; 1] = ["sweep"];
 /// Commands of this edition.
-const COMMANDS: [&str; 7] = ["run", "search", "check", "link", "pack", "schema", "help"];
+const COMMANDS: [&str; 8] = ["run", "search", "check", "replay", "link", "pack", "schema", "help"];
 
 /// Carries out the command line of this process.
 pub fn main() -> ExitCode {
@@ -190,6 +208,7 @@ fn command(arguments: &[OsString]) -> Report {
         "run" => run::command(rest),
         "search" => search::command(rest),
         "check" => check::command(rest),
+        "replay" => replay::command(rest),
         "link" => link::command(rest),
         "pack" => pack(rest),
         "schema" => match rest.first() {
@@ -205,6 +224,7 @@ fn help_of(name: &str) -> Report {
         "run" => Report::done(RUN_HELP.into()),
         "search" => Report::done(SEARCH_HELP.into()),
         "check" => Report::done(CHECK_HELP.into()),
+        "replay" => Report::done(REPLAY_HELP.into()),
         "link" => Report::done(LINK_HELP.into()),
         "pack" => Report::done(PACK_HELP.into()),
         "schema" => Report::done(SCHEMA_HELP.into()),

@@ -436,6 +436,12 @@ impl<D: Domain> Cx<'_, D> {
         any
     }
 
+    /// Ends this process in an orderly way, when this handler is done: it shuts itself down.
+    pub fn leave(&mut self) {
+        let now = self.core.now;
+        self.core.schedule(now, Due::Leave(self.me.0));
+    }
+
     /// The line that a task of this process is executing.
     pub fn pc(&self, task: usize) -> Pc {
         self.core.procs[usize::from(self.me.0)].tasks[task].pc

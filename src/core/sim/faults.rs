@@ -225,7 +225,7 @@ impl<D: Domain> World<D> {
         true
     }
 
-    fn crash(&mut self, p: ProcId, how: CrashKind, sink: &mut dyn Sink<D>) -> bool {
+    pub(super) fn crash(&mut self, p: ProcId, how: CrashKind, sink: &mut dyn Sink<D>) -> bool {
         let proc = &mut self.core.procs[usize::from(p.0)];
         if !proc.alive || proc.exited {
             return false;

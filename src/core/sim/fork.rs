@@ -90,6 +90,7 @@ impl<D: Domain> Heart<D> {
             Due::Reset(p, ..) => (Some(p), (u32::MAX - 1, 0)),
             Due::Fault(index) => (None, (u32::MAX - 2, index)),
             Due::Heal(index) => (None, (u32::MAX - 3, index)),
+            Due::Leave(p) => (Some(p), (u32::MAX - 5, 0)),
         };
         Pending { at, whom: whom.map(ProcId), what, message }
     }

@@ -24,6 +24,7 @@ pub(super) enum Due {
     Reset(u16, ConnId, u32),
     Fault(u32),
     Heal(u32),
+    Leave(u16),
 }
 
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@
 //! seed give the same [`Event`]s, natively and in the browser, byte for byte.
 
 mod actor;
+mod by_hand;
 mod expr;
 mod faults;
 mod fork;

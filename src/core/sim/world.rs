@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use super::actor::{Actor, Cx, Domain, Flow, Halt, ProcId, TimerId};
+use super::actor::{Actor, CrashKind, Cx, Domain, Flow, Halt, ProcId, TimerId};
 use super::heart::{Due, Heart};
 use super::plan::{Fault, Plan};
 use super::proc::{Kept, Letter, Proc, TaskNow, TaskState, TimerKey};
@@ -225,6 +225,9 @@ impl<D: Domain> World<D> {
                 if self.fault(fault, index, *edit, sink) {
                     self.core.used[*edit].get_or_insert(first);
                 }
+            }
+            Due::Leave(p) => {
+                self.crash(ProcId(p), CrashKind::Clean, sink);
             }
             Due::Heal(index) => {
                 let plan = self.core.plan.clone();

@@ -7,6 +7,7 @@
 mod client;
 mod desk;
 mod lease;
+pub mod redis;
 mod resource;
 mod rules;
 mod settings;

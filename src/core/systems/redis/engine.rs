@@ -1,0 +1,364 @@
+//! One command on a keyspace, at one reading of the wall clock: time stands still in it.
+
+use std::collections::VecDeque;
+
+use super::command::{Bounds, Command, Life, Only, Refusal, Reply, SetCommand, SetReply};
+use super::keyspace::{Entry, Keyspace, Value};
+use super::text::Text;
+
+/// What happened to a key. Replicas and files get the key as it is afterwards; whoever listens for
+/// events of keys gets the word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are those of the events")]
+pub enum Happened {
+    Set,
+    Expire,
+    Del,
+    Persist,
+    Expired,
+    Evicted,
+    IncrBy,
+    Append,
+    LPush,
+    RPush,
+    RenameFrom,
+    RenameTo,
+    /// All keys were thrown away at once, of which nobody is told.
+    Flushed,
+}
+
+/// A keyspace at the moment of a command.
+#[derive(Debug)]
+pub struct Engine<'a> {
+    /// The keys.
+    pub keys: &'a mut Keyspace,
+    /// The wall clock, in milliseconds.
+    pub now: i64,
+    /// Whether a key whose time is over is deleted where it is touched. A replica waits for its
+    /// master to do it, and to every reader the key is gone all the same.
+    pub sweeps: bool,
+    /// Why a script may not write here.
+    pub refused: Option<Refusal>,
+    /// Whether memory is short.
+    pub short: bool,
+    /// What happened to which key, in order.
+    pub changes: Vec<(Text, Happened)>,
+}
+
+type Answer = Result<Reply, Refusal>;
+
+impl Engine<'_> {
+    /// Executes a command on keys; none where it is about something else.
+    pub fn run(&mut self, command: &Command) -> Option<Reply> {
+        Some(match self.answer(command)? {
+            Ok(reply) => reply,
+            Err(refusal) => Reply::Error(refusal),
+        })
+    }
+
+    fn answer(&mut self, command: &Command) -> Option<Answer> {
+        Some(match command {
+            Command::Get(key) => self.string(key).map(Reply::bulk),
+            Command::GetMany(keys) => {
+                Ok(Reply::Array(keys.iter().map(|k| self.string_or_nil(k)).collect()))
+            }
+            Command::Set(set) => self.set(set),
+            Command::SetMany(pairs, only) => Ok(self.set_many(pairs, only)),
+            Command::GetDel(key) => self.string(key).map(|old| {
+                self.delete(key);
+                Reply::bulk(old)
+            }),
+            Command::GetEx(key, life) => self.get_and_expire(key, *life),
+            Command::Append(key, more) => self.append(key, more),
+            Command::Del(keys) => {
+                let gone = keys.iter().filter(|key| self.delete(key)).count();
+                Ok(Reply::Number(gone as i64))
+            }
+            Command::DelIf(key, only) => self.delete_if(key, only),
+            Command::Exists(keys) => {
+                let there = keys.iter().filter(|key| self.find(key).is_some()).count();
+                Ok(Reply::Number(there as i64))
+            }
+            Command::Left { key, seconds, absolute } => Ok(self.left(key, *seconds, *absolute)),
+            Command::Expire { key, life, only } => self.expire(key, *life, *only).map(Reply::yes),
+            Command::Persist(key) => Ok(Reply::yes(self.persist(key))),
+            Command::Add(key, by) => self.add(key, *by).map(Reply::Number),
+            Command::Type(key) => Ok(Reply::Word(match self.find(key).map(|e| &e.value) {
+                None => "none",
+                Some(Value::Text(_)) => "string",
+                Some(Value::List(_)) => "list",
+            })),
+            Command::Strlen(key) => {
+                self.string(key).map(|text| Reply::Number(text.map_or(0, |t| t.bytes())))
+            }
+            Command::Push { key, values, left, only_present } => {
+                self.push(key, values, *left, *only_present)
+            }
+            Command::ListLen(key) => match self.find(key).map(|e| &e.value) {
+                None => Ok(Reply::Number(0)),
+                Some(Value::List(list)) => Ok(Reply::Number(list.len() as i64)),
+                Some(Value::Text(_)) => Err(Refusal::WrongType),
+            },
+            Command::Rename { from, to, only_absent } => self.rename(from, to, *only_absent),
+            Command::DbSize => Ok(Reply::Number(self.keys.len() as i64)),
+            Command::Flush => {
+                for key in self.keys.those(|_| true) {
+                    self.keys.put(key.clone(), None);
+                    self.changes.push((key, Happened::Flushed));
+                }
+                Ok(Reply::OK)
+            }
+            Command::Ping => Ok(Reply::Word("PONG")),
+            Command::Malformed { refusal, .. } => Err(*refusal),
+            _ => return None,
+        })
+    }
+
+    /// Whether a script may write here.
+    pub(super) fn may_write(&self) -> Result<(), Refusal> {
+        self.refused.map_or(Ok(()), Err)
+    }
+
+    /// Whether a script may write what needs memory.
+    pub(super) fn may_grow(&self) -> Result<(), Refusal> {
+        if self.short { Err(Refusal::Memory) } else { Ok(()) }
+    }
+
+    /// Deletes a key whose time is over, where that is this server's business.
+    fn touch(&mut self, key: &Text) {
+        if self.sweeps && self.keys.raw(key).is_some_and(|entry| entry.is_over(self.now)) {
+            self.keys.put(key.clone(), None);
+            self.changes.push((key.clone(), Happened::Expired));
+        }
+    }
+
+    fn find(&mut self, key: &Text) -> Option<&Entry> {
+        self.touch(key);
+        self.keys.live(key, self.now)
+    }
+
+    /// The string under a key.
+    pub(super) fn string(&mut self, key: &Text) -> Result<Option<Text>, Refusal> {
+        match self.find(key).map(|entry| &entry.value) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text.clone())),
+            Some(Value::List(_)) => Err(Refusal::WrongType),
+        }
+    }
+
+    fn string_or_nil(&mut self, key: &Text) -> Reply {
+        self.string(key).map_or(Reply::Nil, Reply::bulk)
+    }
+
+    /// The moment that a time to live ends; one that the clock cannot show is refused.
+    fn end(&self, life: Life) -> Result<Option<i64>, Refusal> {
+        match life {
+            Life::Forever | Life::Kept => Ok(None),
+            Life::For(ms) => self.now.checked_add(ms).map(Some).ok_or(Refusal::ExpireTime),
+            Life::Until(end) => Ok(Some(end)),
+        }
+    }
+
+    fn place(&mut self, key: &Text, value: Value, expires: Option<i64>, what: Happened) {
+        self.keys.put(key.clone(), Some(Entry { value, expires }));
+        self.changes.push((key.clone(), what));
+    }
+
+    /// `SET` and its older forms.
+    pub(super) fn set(&mut self, set: &SetCommand) -> Answer {
+        let SetCommand { key, value, only, life, reply } = set;
+        let end = self.end(*life)?;
+        let old = match (reply, only) {
+            // Who compares or wants the old value wants a string; all others replace any type.
+            (SetReply::Old, _) | (_, Only::Equal(_) | Only::Unequal(_)) => self.string(key)?,
+            _ => None,
+        };
+        let there = self.find(key);
+        let holds = match only {
+            Only::Always => true,
+            Only::Absent => there.is_none(),
+            Only::Present => there.is_some(),
+            Only::Equal(wanted) => old.as_ref() == Some(wanted),
+            Only::Unequal(other) => old.as_ref() != Some(other),
+        };
+        let end = if *life == Life::Kept { there.and_then(|e| e.expires) } else { end };
+        if holds {
+            self.place(key, Value::Text(value.clone()), end, Happened::Set);
+            if end.is_some() && *life != Life::Kept {
+                self.changes.push((key.clone(), Happened::Expire));
+            }
+        }
+        Ok(match reply {
+            SetReply::Plain if holds => Reply::OK,
+            SetReply::Plain => Reply::Nil,
+            SetReply::Count => Reply::yes(holds),
+            SetReply::Old => Reply::bulk(old),
+        })
+    }
+
+    fn set_many(&mut self, pairs: &[(Text, Text)], only: &Only) -> Reply {
+        let taken = pairs.iter().filter(|pair| self.find(&pair.0).is_some()).count();
+        let holds = *only != Only::Absent || taken == 0;
+        if holds {
+            for (key, value) in pairs {
+                self.place(key, Value::Text(value.clone()), None, Happened::Set);
+            }
+        }
+        if *only == Only::Absent { Reply::yes(holds) } else { Reply::OK }
+    }
+
+    fn get_and_expire(&mut self, key: &Text, life: Option<Life>) -> Answer {
+        let old = self.string(key)?;
+        if old.is_none() {
+            return Ok(Reply::Nil);
+        }
+        match life {
+            None => {}
+            Some(Life::Forever | Life::Kept) => {
+                self.persist(key);
+            }
+            Some(life) => {
+                self.expire(key, life, Bounds::default())?;
+            }
+        }
+        Ok(Reply::bulk(old))
+    }
+
+    fn append(&mut self, key: &Text, more: &Text) -> Answer {
+        let old = self.string(key)?;
+        let expires = self.keys.live(key, self.now).and_then(|e| e.expires);
+        let text = match old {
+            None => more.clone(),
+            Some(old) => Text::new(&format!("{old}{more}")),
+        };
+        let length = text.bytes();
+        self.place(key, Value::Text(text), expires, Happened::Append);
+        Ok(Reply::Number(length))
+    }
+
+    /// Deletes a key; false where there is none.
+    pub(super) fn delete(&mut self, key: &Text) -> bool {
+        let there = self.find(key).is_some();
+        if there {
+            self.keys.put(key.clone(), None);
+            self.changes.push((key.clone(), Happened::Del));
+        }
+        there
+    }
+
+    fn delete_if(&mut self, key: &Text, only: &Only) -> Answer {
+        let holds = match (only, self.string(key)?) {
+            (Only::Equal(wanted), Some(held)) => held == *wanted,
+            (Only::Unequal(other), Some(held)) => held != *other,
+            _ => false,
+        };
+        Ok(Reply::yes(holds && self.delete(key)))
+    }
+
+    fn left(&mut self, key: &Text, seconds: bool, absolute: bool) -> Reply {
+        let now = self.now;
+        Reply::Number(match self.find(key).map(|entry| entry.expires) {
+            None => -2,
+            Some(None) => -1,
+            Some(Some(end)) => {
+                let ms = if absolute { end } else { end.saturating_sub(now).max(0) };
+                if seconds { ms.saturating_add(500) / 1_000 } else { ms }
+            }
+        })
+    }
+
+    /// Gives a key another end; false where there is no such key, or a condition does not hold. An
+    /// end that has passed deletes it.
+    pub(super) fn expire(&mut self, key: &Text, life: Life, only: Bounds) -> Result<bool, Refusal> {
+        let Some(end) = self.end(life)? else { return Ok(false) };
+        let (now, sweeps) = (self.now, self.sweeps);
+        let Some(current) = self.find(key).map(|entry| entry.expires) else { return Ok(false) };
+        let unfit = (only.absent && current.is_some())
+            || (only.present && current.is_none())
+            || (only.later && current.is_none_or(|current| end <= current))
+            || (only.earlier && current.is_some_and(|current| end >= current));
+        if unfit {
+            return Ok(false);
+        }
+        if end <= now && sweeps {
+            return Ok(self.delete(key));
+        }
+        if let Some(entry) = self.keys.live_mut(key, now) {
+            entry.expires = Some(end);
+        }
+        self.changes.push((key.clone(), Happened::Expire));
+        Ok(true)
+    }
+
+    fn persist(&mut self, key: &Text) -> bool {
+        self.touch(key);
+        let held = self.keys.live_mut(key, self.now).and_then(|entry| entry.expires.take());
+        if held.is_some() {
+            self.changes.push((key.clone(), Happened::Persist));
+        }
+        held.is_some()
+    }
+
+    /// Adds to the number under a key, which keeps its end.
+    pub(super) fn add(&mut self, key: &Text, by: i64) -> Result<i64, Refusal> {
+        let old = self.string(key)?.unwrap_or(Text::Number(0));
+        let old = old.number().ok_or(Refusal::NotInteger)?;
+        let sum = old.checked_add(by).ok_or(Refusal::Overflow)?;
+        let expires = self.keys.live(key, self.now).and_then(|e| e.expires);
+        self.place(key, Value::Text(Text::Number(sum)), expires, Happened::IncrBy);
+        Ok(sum)
+    }
+
+    fn push(&mut self, key: &Text, values: &[Text], left: bool, only_present: bool) -> Answer {
+        self.touch(key);
+        let there = self.keys.live(key, self.now);
+        let expires = there.and_then(|entry| entry.expires);
+        let mut list = match there.map(|entry| &entry.value) {
+            Some(Value::Text(_)) => return Err(Refusal::WrongType),
+            Some(Value::List(list)) => list.clone(),
+            None if only_present => return Ok(Reply::Number(0)),
+            None => VecDeque::new(),
+        };
+        for value in values.iter().cloned() {
+            if left {
+                list.push_front(value);
+            } else {
+                list.push_back(value);
+            }
+        }
+        let length = list.len() as i64;
+        let what = if left { Happened::LPush } else { Happened::RPush };
+        self.place(key, Value::List(list), expires, what);
+        Ok(Reply::Number(length))
+    }
+
+    fn rename(&mut self, from: &Text, to: &Text, only_absent: bool) -> Answer {
+        let entry = self.find(from).cloned().ok_or(Refusal::NoKey)?;
+        if only_absent && self.find(to).is_some() {
+            return Ok(Reply::Number(0));
+        }
+        if from != to {
+            self.keys.put(from.clone(), None);
+            self.keys.put(to.clone(), Some(entry));
+            self.changes.push((from.clone(), Happened::RenameFrom));
+            self.changes.push((to.clone(), Happened::RenameTo));
+        }
+        Ok(if only_absent { Reply::Number(1) } else { Reply::OK })
+    }
+
+    /// Deletes every key whose time is over: a round of the active expiry.
+    pub fn sweep(&mut self) {
+        let now = self.now;
+        for key in self.keys.those(|entry| entry.is_over(now)) {
+            self.touch(&key);
+        }
+    }
+
+    /// Throws keys out: those with an end, or all.
+    pub fn evict(&mut self, all: bool) {
+        for key in self.keys.those(|entry| all || entry.expires.is_some()) {
+            self.keys.put(key.clone(), None);
+            self.changes.push((key, Happened::Evicted));
+        }
+    }
+}

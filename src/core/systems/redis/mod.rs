@@ -1,0 +1,33 @@
+//! Redis and Valkey: servers that answer as recorded ones did.
+//!
+//! One command, one script or one transaction is one instant, at one reading of the server's wall
+//! clock. Keys end at absolute moments of that clock. What is written reaches replicas later, and
+//! files by the server's own rules.
+//!
+//! What no record, source or document says is not here: a command that is not in [`Command`] is
+//! named by whoever reads it, and never guessed.
+
+mod command;
+mod engine;
+mod follow;
+mod keyspace;
+mod perform;
+mod persist;
+pub mod redlock;
+mod replica;
+mod scripts;
+mod server;
+mod session;
+mod text;
+
+pub use command::{
+    Bounds, Call, Command, Fsync, Life, Notify, Only, Policy, Refusal, Reply, SetCommand, SetReply,
+    Setting, Version,
+};
+pub use engine::{Engine, Happened};
+pub use keyspace::{Entry, Keyspace, Value};
+pub use persist::Persistence;
+pub use replica::Stream;
+pub use scripts::Script;
+pub use server::{DEFAULT_FSYNC, Packet, Server, Start, default_save};
+pub use text::Text;

@@ -1,0 +1,117 @@
+//! Three scripts that locks are made of, known by their exact text. There is no Lua here: a text
+//! that is none of them is not modelled.
+
+use super::command::{Call, Life, Only, Refusal, Reply, SetCommand, SetReply};
+use super::engine::Engine;
+use super::text::Text;
+
+/// A script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Script {
+    /// Compare and delete: the release.
+    Release,
+    /// Compare and set another time to live: the extension.
+    Extend,
+    /// Set where there is none, and count: an acquire with a fencing token.
+    Acquire,
+}
+
+impl Script {
+    /// All of them.
+    pub const ALL: [Script; 3] = [Script::Release, Script::Extend, Script::Acquire];
+
+    /// Its text.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Script::Release => {
+                r#"if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end"#
+            }
+            Script::Extend => {
+                r#"if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("pexpire",KEYS[1],ARGV[2]) else return 0 end"#
+            }
+            Script::Acquire => {
+                r#"if redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2]) then return redis.call("incr",KEYS[2]) else return nil end"#
+            }
+        }
+    }
+
+    /// The SHA-1 of its text, by which `EVALSHA` names it.
+    pub const fn sha(self) -> &'static str {
+        match self {
+            Script::Release => "b70c2384248f88e6b75b9f89241a180f856ad852",
+            Script::Extend => "36e94d1c6e02fcefaa7ee5d79eee614dbac55f10",
+            Script::Acquire => "707d6587b4946f852e177a8c8127bc2b93aa653f",
+        }
+    }
+
+    /// The word for it, as messages are named.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Script::Release => "compare and delete",
+            Script::Extend => "compare and extend",
+            Script::Acquire => "set and count",
+        }
+    }
+
+    /// The script with this text.
+    pub fn of_text(text: &str) -> Option<Script> {
+        Script::ALL.into_iter().find(|script| script.text() == text)
+    }
+
+    /// The script with this SHA-1, in letters of either case.
+    pub fn of_sha(sha: &str) -> Option<Script> {
+        Script::ALL.into_iter().find(|script| script.sha().eq_ignore_ascii_case(sha))
+    }
+
+    /// Runs it. The whole of it is one instant; what it has written stays where it fails.
+    pub(super) fn run(self, engine: &mut Engine<'_>, call: &Call) -> Reply {
+        match self.result(engine, call) {
+            Ok(reply) => reply,
+            Err(refusal) => Reply::Error(refusal),
+        }
+    }
+
+    fn result(self, engine: &mut Engine<'_>, call: &Call) -> Result<Reply, Refusal> {
+        // A key or an argument that was not given is `nil`, which no command takes.
+        let key = call.keys.first().ok_or(Refusal::ScriptArguments)?;
+        let second = || call.args.get(1).ok_or(Refusal::ScriptArguments);
+        match self {
+            Script::Release | Script::Extend => {
+                // A missing key is Lua's `false`, which equals no argument.
+                let held = engine.string(key)?;
+                if held.is_none() || held.as_ref() != call.args.first() {
+                    return Ok(Reply::Number(0));
+                }
+                if self == Script::Release {
+                    engine.may_write()?;
+                    return Ok(Reply::yes(engine.delete(key)));
+                }
+                let ms = second()?;
+                engine.may_write()?;
+                let ms = ms.number().ok_or(Refusal::NotInteger)?;
+                engine.expire(key, Life::For(ms), Default::default()).map(Reply::yes)
+            }
+            Script::Acquire => {
+                let (Some(value), ms) = (call.args.first(), second()?) else {
+                    return Err(Refusal::ScriptArguments);
+                };
+                engine.may_write()?;
+                engine.may_grow()?;
+                let ms = ms.number().ok_or(Refusal::NotInteger)?;
+                let ms = if ms > 0 { ms } else { return Err(Refusal::ExpireTime) };
+                let set = SetCommand {
+                    key: key.clone(),
+                    value: value.clone(),
+                    only: Only::Absent,
+                    life: Life::For(ms),
+                    reply: SetReply::Plain,
+                };
+                if engine.set(&set)? == Reply::Nil {
+                    return Ok(Reply::Nil);
+                }
+                let counter: &Text = call.keys.get(1).ok_or(Refusal::ScriptArguments)?;
+                engine.add(counter, 1).map(Reply::Number)
+            }
+        }
+    }
+}

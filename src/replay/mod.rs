@@ -1,0 +1,83 @@
+//! Transcripts of real servers, played again with the simulated ones.
+//!
+//! A transcript says what clients asked, what happened to the world, and what came back. The same is
+//! done here to a simulated world, step by step, and every answer, every message that came unasked
+//! and every relation between values is compared. What is not modelled is named.
+//!
+//! Errors are compared by their first word. The time that passed between two steps of the record is
+//! taken as none, because it decided nothing.
+
+mod argv;
+mod compare;
+mod drive;
+mod names;
+mod redlock;
+mod stage;
+mod transcript;
+
+use drive::{Drive, Verdict};
+pub use transcript::{Malformed, Transcript, read};
+
+/// What became of one transcript.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Replayed {
+    /// Steps that are as recorded, and relations that hold.
+    pub passed: usize,
+    /// Steps that differ, and relations that do not hold.
+    pub failed: usize,
+    /// Steps and relations that are not modelled.
+    pub not_modelled: usize,
+    /// One sentence for each that did not pass: its line in the file, and what is wrong.
+    pub differences: Vec<(usize, String)>,
+}
+
+/// Systems whose transcripts can be replayed.
+pub const SYSTEMS: [&str; 2] = ["redis", "redlock"];
+
+/// Plays a transcript.
+pub fn replay(transcript: &Transcript) -> Replayed {
+    let mut replayed = Replayed::default();
+    if !SYSTEMS.contains(&transcript.system.as_str()) {
+        replayed.none(transcript, &format!("the system `{}`", transcript.system));
+        return replayed;
+    }
+    let mut drive = match Drive::new(transcript) {
+        Ok(drive) => drive,
+        Err(what) => {
+            replayed.none(transcript, &what);
+            return replayed;
+        }
+    };
+    let verdicts = drive.play();
+    for (step, verdict) in transcript.steps.iter().zip(verdicts) {
+        let name = format!("step {}, {} {}", step.number, step.client, step.name);
+        replayed.count(step.line, &name, verdict);
+    }
+    for verdict in drive.relations() {
+        replayed.count(transcript.last_line, "order", verdict);
+    }
+    replayed
+}
+
+impl Replayed {
+    /// Nothing of it can be played.
+    fn none(&mut self, transcript: &Transcript, what: &str) {
+        self.not_modelled = transcript.steps.len();
+        self.differences.push((1, format!("not modelled: {what}; no step of it was played")));
+    }
+
+    fn count(&mut self, line: usize, name: &str, verdict: Verdict) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed(differences) => {
+                self.failed += 1;
+                let said = |difference| (line, format!("{name}: {difference}"));
+                self.differences.extend(differences.into_iter().map(said));
+            }
+            Verdict::NotModelled(what) => {
+                self.not_modelled += 1;
+                self.differences.push((line, format!("{name}: not modelled: {what}")));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a Redlock library concludes from the answers that it got.
+
+use serde_json::{Map, Value};
+
+use super::compare::{Decision, Did};
+use super::transcript::Step;
+use crate::sim::Micros;
+use crate::systems::redis::redlock::{drift, quorum, validity};
+use crate::systems::redis::{Command, Only, Reply, Script};
+
+/// One client's tries at one lock.
+#[derive(Default, Debug)]
+struct Try {
+    client: String,
+    key: String,
+    /// When it began to ask the masters.
+    began: Option<Micros>,
+    /// The masters that said yes.
+    votes: Vec<String>,
+    /// The masters on which its release deleted something.
+    deleted: Vec<String>,
+}
+
+/// The tries of all clients.
+#[derive(Default, Debug)]
+pub struct Tries(Vec<Try>);
+
+impl Tries {
+    fn of(&mut self, client: &str, key: &str) -> &mut Try {
+        let place = self.0.iter().position(|t| t.client == client && t.key == key);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(Try { client: client.into(), key: key.into(), ..Try::default() });
+            self.0.len() - 1
+        });
+        &mut self.0[place]
+    }
+
+    /// A client is about to send a command.
+    pub fn asks(&mut self, step: &Step, command: &Command, now: Micros) {
+        if let Command::Set(set) = command
+            && set.only == Only::Absent
+        {
+            let of = self.of(&step.client, &set.key.to_string());
+            of.began = of.began.or(Some(now));
+        }
+    }
+
+    /// It has an answer.
+    pub fn hears(&mut self, step: &Step, command: &Command, did: &Did) {
+        let Did::Answered(reply) = did else { return };
+        let node = step.node.clone().unwrap_or_default();
+        match (command, reply) {
+            (Command::Set(set), Reply::Word("OK")) if set.only == Only::Absent => {
+                self.of(&step.client, &set.key.to_string()).votes.push(node);
+            }
+            (
+                Command::Eval(Script::Release, call)
+                | Command::EvalSha(Some(Script::Release), call),
+                Reply::Number(1),
+            ) => {
+                if let Some(key) = call.keys.first() {
+                    self.of(&step.client, &key.to_string()).deleted.push(node);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The library looks at its clock and at its votes.
+    ///
+    /// # Errors
+    /// What of its arguments is not modelled.
+    pub fn decide(&mut self, step: &Step, masters: usize, now: Micros) -> Result<Did, String> {
+        let key = text(&step.args, "key")?;
+        let of = std::mem::take(self.of(&step.client, &key));
+        if step.name == "REDLOCK_RELEASED" {
+            return Ok(Did::Decided(Decision::Release(of.deleted.len())));
+        }
+        let ttl = step.args.get("ttl_ms").and_then(Value::as_u64).ok_or("an acquire of no TTL")?;
+        let ttl = Micros::from_millis(ttl);
+        let wanted = step.args.get("quorum").and_then(Value::as_u64);
+        if wanted.is_some_and(|wanted| wanted != quorum(masters) as u64) {
+            return Err(format!("a quorum that is not {} of {masters}", quorum(masters)));
+        }
+        let allowed = drift(ttl);
+        let said = step.args.get("drift_ms").and_then(Value::as_f64);
+        if said.is_some_and(|ms| (ms * 1_000.0).round() as u64 != allowed.0) {
+            return Err(format!("a drift that is not {allowed} for a TTL of {ttl}"));
+        }
+        if let Some(Value::Array(nodes)) = step.args.get("nodes_ok") {
+            let nodes: Vec<&str> = nodes.iter().filter_map(Value::as_str).collect();
+            if nodes != of.votes {
+                let why = format!("the votes are of {:?}, recorded were {nodes:?}", of.votes);
+                return Ok(Did::Failed(why));
+            }
+        }
+        let elapsed = of.began.map_or(Micros::ZERO, |began| now.since(began));
+        let votes = of.votes.len();
+        let enough = votes >= quorum(masters);
+        let left = validity(ttl, elapsed, allowed).filter(|_| enough);
+        let why = if enough { "validity <= 0" } else { "no quorum" };
+        let (validity_us, why) = (left.map(|left| left.0), left.is_none().then_some(why));
+        Ok(Did::Decided(Decision::Acquire { votes, validity_us, why }))
+    }
+}
+
+fn text(args: &Map<String, Value>, name: &str) -> Result<String, String> {
+    let text = args.get(name).and_then(Value::as_str);
+    text.map(String::from).ok_or_else(|| format!("a decision without `{name}`"))
+}

@@ -1,0 +1,385 @@
+//! A simulated world for a transcript: its servers as processes with clocks and links, its clients
+//! as raw connections, and ears that hear what reaches them.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::argv::{save_points, setting};
+use super::transcript::Transcript;
+use crate::sim::{
+    Actor, Clock, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, Local, MessageInfo, Micros,
+    Plan, ProcId, ProcPlan, Ratio, Sink, What, World,
+};
+use crate::systems::redis::{
+    Command, Packet, Persistence, Reply, Server, Setting, Start, Version, default_save,
+};
+use crate::systems::{Body, Fact, Locks, Settings};
+
+/// How long a message takes: the servers were on loopback.
+const LATENCY: Micros = Micros(5);
+/// What the wall clocks show at the start, in microseconds since 1970: a day of 2026.
+const EPOCH: i64 = 1_795_980_000_000_000;
+/// Longer than any transcript.
+const FOREVER: Micros = Micros(1 << 60);
+
+/// A client that sends what it is told to and keeps nothing.
+#[derive(Clone, Debug)]
+struct Caller;
+
+#[derive(Clone, Debug)]
+enum Errand {
+    Say(ProcId, Command),
+    HangUp(ProcId),
+}
+
+impl Actor<Locks> for Caller {
+    fn boxed(&self) -> Box<dyn Actor<Locks>> {
+        Box::new(self.clone())
+    }
+
+    fn on_message(&mut self, _: &mut Cx<'_, Locks>, _: ProcId, _: ConnId, _: &Body) {}
+
+    fn on_outside(&mut self, cx: &mut Cx<'_, Locks>, body: &Body) {
+        match body.get::<Errand>() {
+            Some(Errand::Say(to, command)) => {
+                let packet = Packet::Ask(command.clone());
+                cx.ask(*to, Body::new(command.name(), body.request, packet), None);
+            }
+            Some(Errand::HangUp(to)) => {
+                cx.ask(*to, Body::new("close", 0, Packet::Close), None);
+                cx.abandon(*to);
+            }
+            None => {}
+        }
+    }
+
+    fn on_crash(&mut self, _: &mut Cx<'_, Locks>, _: CrashKind) {}
+
+    fn on_settings(&mut self, _: &Settings) {}
+
+    /// Somebody is there as long as the transcript goes on.
+    fn busy(&self) -> bool {
+        true
+    }
+
+    fn facts(&self, _: Micros, _: &Clocks) -> Vec<Fact> {
+        Vec::new()
+    }
+}
+
+/// What reached a client.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// The answer to that request.
+    Answer(u64, Reply),
+    /// What was said unasked.
+    Push(Reply),
+    /// The connection to that server is gone.
+    Closed(ProcId),
+}
+
+/// Hears what reaches the clients.
+#[derive(Default)]
+struct Ears {
+    bodies: Vec<Body>,
+    first_client: u16,
+    heard: VecDeque<(ProcId, Heard)>,
+}
+
+impl Sink<Locks> for Ears {
+    fn event(&mut self, event: Event<<Locks as crate::sim::Domain>::Note>) {
+        if event.node.0 < self.first_client {
+            return;
+        }
+        let heard = match event.what {
+            What::Deliver(message) => {
+                let Some(body) = self.bodies.get(message.0 as usize) else { return };
+                match body.get::<Packet>() {
+                    Some(Packet::Answer(reply)) => Heard::Answer(body.request, reply.clone()),
+                    Some(Packet::Push(reply)) => Heard::Push(reply.clone()),
+                    _ => return,
+                }
+            }
+            What::Reset(server) => Heard::Closed(server),
+            _ => return,
+        };
+        self.heard.push_back((event.node, heard));
+    }
+
+    fn message(&mut self, message: MessageInfo<Body>) {
+        self.bodies.push(message.body);
+    }
+}
+
+/// The world of a transcript.
+pub struct Stage {
+    /// Which servers they are.
+    pub version: Version,
+    world: World<Locks>,
+    ears: Ears,
+    /// The servers, then the clients, then an observer, by name.
+    names: Vec<String>,
+    servers: usize,
+    requests: u64,
+}
+
+/// What the start of a transcript's servers says, that is not modelled.
+pub type NotModelled = String;
+
+impl Stage {
+    /// The servers that a transcript names, started as it says.
+    ///
+    /// # Errors
+    /// What of it is not modelled.
+    pub fn new(transcript: &Transcript) -> Result<Stage, NotModelled> {
+        let version = version(&transcript.version)?;
+        let persistence = persistence(&transcript.server)?;
+        let (servers, replicas) = nodes(transcript);
+        let mut procs: Vec<ProcPlan<Locks>> = Vec::new();
+        for (index, _) in servers.iter().enumerate() {
+            let master = replicas.contains(&index).then_some(ProcId(0));
+            let start = Start { version, persistence: persistence.clone(), master };
+            procs.push(proc(Box::new(Server::new(start))));
+        }
+        let mut names = servers.clone();
+        for step in &transcript.steps {
+            if step.client != "env" && !names.contains(&step.client) {
+                names.push(step.client.clone());
+            }
+        }
+        names.push("observer of the replay".into());
+        procs.extend((servers.len()..names.len()).map(|_| proc(Box::new(Caller))));
+        let plan = Plan {
+            latency: vec![LATENCY; procs.len() * procs.len()],
+            procs,
+            jitter: Micros::ZERO,
+            seed: 1,
+            settings: Rc::new(Settings::default()),
+            timers_first: false,
+            faults: Vec::new(),
+            stops: Vec::new(),
+            message_faults: Vec::new(),
+            edits: 1,
+            until: FOREVER,
+        };
+        let ears = Ears { first_client: servers.len() as u16, ..Ears::default() };
+        let world = World::new(Rc::new(plan));
+        let mut stage = Stage { version, world, ears, names, servers: servers.len(), requests: 0 };
+        stage.settle();
+        Ok(stage)
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Micros {
+        self.world.now()
+    }
+
+    /// The server with that name, or the only one.
+    pub fn server(&self, name: Option<&str>) -> Option<ProcId> {
+        match name {
+            None => (self.servers == 1).then_some(ProcId(0)),
+            Some(name) => self.find(name).filter(|p| usize::from(p.0) < self.servers),
+        }
+    }
+
+    /// How many servers there are.
+    pub fn servers(&self) -> usize {
+        self.servers
+    }
+
+    /// Anybody with that name.
+    pub fn find(&self, name: &str) -> Option<ProcId> {
+        let place = self.names.iter().position(|n| n == name)?;
+        Some(ProcId(place as u16))
+    }
+
+    /// What somebody is called.
+    pub fn name(&self, p: ProcId) -> &str {
+        self.names.get(usize::from(p.0)).map_or("?", String::as_str)
+    }
+
+    /// Who looks at servers for the replay's own sake.
+    pub fn observer(&self) -> ProcId {
+        ProcId(self.names.len() as u16 - 1)
+    }
+
+    /// The server that listens on a port: they count up from the first one's.
+    pub fn on_port(&self, port: &str) -> Option<ProcId> {
+        let number: usize = port.parse().ok()?;
+        let place = (number % 100).checked_sub(1)?;
+        (place < self.servers).then_some(ProcId(place as u16))
+    }
+
+    /// Whether a server is dead.
+    pub fn is_down(&self, server: ProcId) -> bool {
+        self.world.is_down(server)
+    }
+
+    /// A client sends a command; the number is that of its answer.
+    pub fn say(&mut self, client: ProcId, server: ProcId, command: Command) -> u64 {
+        self.requests += 1;
+        let errand = Errand::Say(server, command);
+        let body = Body::new("errand", self.requests, errand);
+        self.strike(&Fault::Outside(client, body));
+        self.requests
+    }
+
+    /// A client closes its connection; what it sent on it may still be carried out.
+    pub fn hang_up(&mut self, client: ProcId, server: ProcId) {
+        let body = Body::new("errand", 0, Errand::HangUp(server));
+        self.strike(&Fault::Outside(client, body));
+    }
+
+    /// Something happens to the world, now.
+    pub fn strike(&mut self, fault: &Fault<Locks>) -> bool {
+        self.world.strike(fault, &mut self.ears)
+    }
+
+    /// A server stops until [`Stage::let_go`].
+    pub fn stop(&mut self, server: ProcId) {
+        self.strike(&Fault::Halt(server, Halt::Pause, FOREVER));
+    }
+
+    /// A server that was stopped goes on.
+    pub fn let_go(&mut self, server: ProcId) {
+        self.world.let_go(server, &mut self.ears);
+    }
+
+    /// What reached a client next.
+    pub fn hear(&mut self) -> Option<(ProcId, Heard)> {
+        self.ears.heard.pop_front()
+    }
+
+    /// Lets the next thing happen that is due by then; false where there is none, and it is then.
+    pub fn step_until(&mut self, at: Micros) -> bool {
+        match self.world.next_due() {
+            Some(due) if due.at <= at && !self.world.is_over() => {
+                self.world.step(&mut self.ears);
+                true
+            }
+            _ => {
+                self.world.run_until(at, &mut self.ears);
+                false
+            }
+        }
+    }
+
+    /// Lets time pass.
+    pub fn pass(&mut self, span: Micros) {
+        let at = self.now().plus(span);
+        while self.step_until(at) {}
+    }
+
+    /// Lets what is on its way arrive, and what that brings about.
+    pub fn settle(&mut self) {
+        self.pass(Micros(LATENCY.0 * 4));
+    }
+}
+
+fn proc(actor: Box<dyn Actor<Locks>>) -> ProcPlan<Locks> {
+    let wall = Clock::new(Local(EPOCH), Ratio::ONE);
+    ProcPlan {
+        actor,
+        tasks: Rc::new(Vec::new()),
+        locals: 0,
+        counters: 0,
+        start: Micros::ZERO,
+        clocks: Clocks { wall, ..Clocks::TRUE },
+    }
+}
+
+/// `redis 7.0.15` or `valkey 9.1.2`.
+fn version(text: &str) -> Result<Version, NotModelled> {
+    let unknown = || format!("the version `{text}`");
+    let (name, number) = text.split_once(' ').ok_or_else(unknown)?;
+    let mut parts = number.split('.').map(|part| part.parse::<u16>().ok());
+    let (major, minor) = match (parts.next(), parts.next()) {
+        (Some(Some(major)), Some(Some(minor))) if major < 100 && minor < 100 => (major, minor),
+        _ => return Err(unknown()),
+    };
+    let valkey = match name.to_ascii_lowercase().as_str() {
+        "redis" => false,
+        "valkey" => true,
+        _ => return Err(unknown()),
+    };
+    Ok(Version { valkey, number: major * 100 + minor })
+}
+
+/// What the words about the servers say of their files: options as on a command line, or `no
+/// persistence`.
+fn persistence(server: &str) -> Result<Persistence, NotModelled> {
+    let mut how = Persistence::none();
+    let mut rest = server;
+    while let Some((_, after)) = rest.split_once("--") {
+        let (name, after) = after.split_once(' ').unwrap_or((after, ""));
+        let (value, after) = match after.strip_prefix('\'') {
+            Some(quoted) => quoted.split_once('\'').unwrap_or((quoted, "")),
+            None => after.split_once([' ', ',', ';']).unwrap_or((after, "")),
+        };
+        rest = after;
+        if name == "save" {
+            how.save = save_points(value).ok_or_else(|| format!("the option --save {value}"))?;
+            continue;
+        }
+        match setting(name, value) {
+            Some(Ok(Some(Setting::AppendOnly(on)))) => how.append_only = on,
+            Some(Ok(Some(Setting::AppendFsync(fsync)))) => how.fsync = fsync,
+            Some(Ok(None)) => {}
+            _ => return Err(format!("the option --{name} {value}")),
+        }
+    }
+    if server.contains("redis.conf default") && !server.contains("--save") {
+        how.save = default_save();
+    }
+    Ok(how)
+}
+
+/// The servers' names in the order of their ports, and which of them are replicas of the first.
+fn nodes(transcript: &Transcript) -> (Vec<String>, Vec<usize>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut replicas = Vec::new();
+    let clean = |word: &str| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_string();
+    let words: Vec<String> = transcript.server.split_whitespace().map(clean).collect();
+    let is_name = |word: &str| {
+        transcript.steps.iter().any(|step| {
+            let named = |value: &serde_json::Value| match value {
+                serde_json::Value::String(text) => text == word,
+                serde_json::Value::Array(list) => list.iter().any(|v| v == word),
+                _ => false,
+            };
+            step.node.as_deref() == Some(word)
+                || (step.client == "env" && step.args.values().any(named))
+        })
+    };
+    // `master m + replica r`: each name stands behind what it is.
+    let mut role = "";
+    for word in &words {
+        match word.as_str() {
+            "master" | "replica" | "replicas" => role = word,
+            name if !role.is_empty() && is_name(name) && !names.iter().any(|n| n == name) => {
+                if role.starts_with("replica") {
+                    replicas.push(names.len());
+                }
+                names.push(name.into());
+            }
+            _ => {}
+        }
+    }
+    // `5 independent masters n1..n5`.
+    let count = words.first().and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
+    for number in 1..=count.min(16) {
+        names.push(format!("n{number}"));
+    }
+    for step in &transcript.steps {
+        let node = step.args.get("node").filter(|_| step.client == "env");
+        for name in step.node.as_deref().into_iter().chain(node.and_then(|n| n.as_str())) {
+            if !names.iter().any(|n| n == name) {
+                names.push(name.into());
+            }
+        }
+    }
+    if names.is_empty() {
+        names.push("s1".into());
+    }
+    (names, replicas)
+}

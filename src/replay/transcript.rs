@@ -1,0 +1,194 @@
+//! Transcripts of real servers as JSON Lines: what was asked, what was answered, what came unasked.
+
+use serde_json::{Map, Value};
+
+/// A transcript.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    /// Which system: `redis`, `redlock`.
+    pub system: String,
+    /// Of which version, such as `redis 7.0.15`.
+    pub version: String,
+    /// How the servers were started.
+    pub server: String,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// What the values of different steps must be to each other.
+    pub order: Vec<String>,
+    /// The line that says so.
+    pub last_line: usize,
+}
+
+/// One step: a client's command or a change of the world, its answer, and what came after it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its line in the file.
+    pub line: usize,
+    /// Its number.
+    pub number: u64,
+    /// Whose it is; `env` changes the world.
+    pub client: String,
+    /// What it is called.
+    pub name: String,
+    /// Its arguments.
+    pub args: Map<String, Value>,
+    /// The words that were sent, where it is a command.
+    pub argv: Option<Vec<String>>,
+    /// The server that it was sent to, where there are several.
+    pub node: Option<String>,
+    /// What was answered.
+    pub reply: Value,
+    /// What came unasked after it, in the order of the file.
+    pub events: Vec<Event>,
+}
+
+/// What a server said unasked, or late.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its line in the file.
+    pub line: usize,
+    /// Who heard it.
+    pub client: String,
+    /// What.
+    pub what: Value,
+}
+
+/// What is wrong with a line of a transcript.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Malformed {
+    /// From 1.
+    pub line: usize,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+fn malformed<T>(line: usize, message: impl Into<String>) -> Result<T, Malformed> {
+    Err(Malformed { line, message: message.into() })
+}
+
+/// Reads a transcript.
+///
+/// # Errors
+/// The first line that has not the form of one.
+pub fn read(text: &str) -> Result<Transcript, Malformed> {
+    let mut transcript = Transcript {
+        system: String::new(),
+        version: String::new(),
+        server: String::new(),
+        steps: Vec::new(),
+        order: Vec::new(),
+        last_line: 0,
+    };
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let number = index + 1;
+        let value: Value = match serde_json::from_str(line) {
+            Ok(value) => value,
+            Err(error) => return malformed(number, format!("this is no JSON: {error}")),
+        };
+        if transcript.last_line > 0 {
+            return malformed(number, "found another line after `order`, which is the last one");
+        }
+        let first = transcript.system.is_empty();
+        match (value.get("meta"), first) {
+            (Some(meta), true) => transcript.meta(number, meta)?,
+            (None, false) => transcript.line(number, &value)?,
+            (Some(_), false) => return malformed(number, "found a second `meta`"),
+            (None, true) => return malformed(number, "expected `meta` in the first line"),
+        }
+    }
+    if transcript.system.is_empty() {
+        return malformed(1, "expected `meta` in the first line");
+    }
+    if transcript.last_line == 0 {
+        let end = text.lines().count();
+        return malformed(end, "expected a last line with `order` and `symbols`");
+    }
+    Ok(transcript)
+}
+
+impl Transcript {
+    fn meta(&mut self, line: usize, meta: &Value) -> Result<(), Malformed> {
+        if meta.get("format").and_then(Value::as_u64) != Some(1) {
+            return malformed(line, "expected `format` 1, the only one that is known");
+        }
+        let text = |name: &str| match meta.get(name).and_then(Value::as_str) {
+            Some(text) => Ok(text.to_string()),
+            None => malformed(line, format!("expected a text `{name}` in `meta`")),
+        };
+        self.system = text("system")?;
+        self.version = text("version")?;
+        self.server = text("server")?;
+        if self.system.is_empty() {
+            return malformed(line, "found an empty `system`");
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: usize, value: &Value) -> Result<(), Malformed> {
+        if value.get("step").is_some() {
+            let step = step(line, value, self.steps.len() as u64 + 1)?;
+            self.steps.push(step);
+            return Ok(());
+        }
+        if let Some(what) = value.get("event") {
+            let after = value.get("after_step").and_then(Value::as_u64);
+            let client = value.get("client").and_then(Value::as_str);
+            let (Some(after), Some(client)) = (after, client) else {
+                return malformed(line, "expected `client` and `after_step` beside `event`");
+            };
+            let Some(step) = self.steps.iter_mut().find(|step| step.number == after) else {
+                return malformed(line, format!("there is no step {after} before this event"));
+            };
+            step.events.push(Event { line, client: client.into(), what: what.clone() });
+            return Ok(());
+        }
+        match value.get("order").and_then(Value::as_array) {
+            Some(order) => {
+                self.last_line = line;
+                self.order = order.iter().filter_map(Value::as_str).map(String::from).collect();
+                Ok(())
+            }
+            None => malformed(line, "expected `step`, `event` or `order`"),
+        }
+    }
+}
+
+fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
+    let number = value.get("step").and_then(Value::as_u64);
+    if number != Some(expected) {
+        return malformed(line, format!("expected step {expected}: steps have no gaps"));
+    }
+    let (Some(client), Some(op), Some(reply)) =
+        (value.get("client").and_then(Value::as_str), value.get("op"), value.get("reply"))
+    else {
+        return malformed(line, "expected `client`, `op` and `reply` beside `step`");
+    };
+    let Some(name) = op.get("name").and_then(Value::as_str) else {
+        return malformed(line, "expected a text `name` in `op`");
+    };
+    if reply.get("type").and_then(Value::as_str).is_none() {
+        return malformed(line, "expected a text `type` in `reply`");
+    }
+    let words = |argv: &Value| {
+        let words = argv.as_array()?.iter().map(|word| word.as_str().map(String::from));
+        words.collect::<Option<Vec<String>>>()
+    };
+    let argv = match op.get("argv") {
+        None => None,
+        Some(argv) => match words(argv) {
+            Some(words) => Some(words),
+            None => return malformed(line, "expected texts in `argv`"),
+        },
+    };
+    Ok(Step {
+        line,
+        number: expected,
+        client: client.into(),
+        name: name.into(),
+        args: op.get("args").and_then(Value::as_object).cloned().unwrap_or_default(),
+        argv,
+        node: op.get("node").and_then(Value::as_str).map(String::from),
+        reply: reply.clone(),
+        events: Vec::new(),
+    })
+}
