@@ -37,6 +37,29 @@ struct Reader<'a> {
     version: Version,
 }
 
+/// Options of `SET` or `GETEX` as they were read.
+struct Options {
+    only: Only,
+    /// The word of the time to live, and where its number stands.
+    unit: Option<String>,
+    place: usize,
+    reply: SetReply,
+}
+
+impl Options {
+    fn may_compare(&self, known: bool) -> bool {
+        known && self.only == Only::Always
+    }
+
+    fn life(&self, reader: &Reader<'_>) -> Result<Life, Refusal> {
+        match self.unit.as_deref() {
+            None | Some("PERSIST") => Ok(Life::Forever),
+            Some("KEEPTTL") => Ok(Life::Kept),
+            Some(unit) => reader.life_of(unit, self.place),
+        }
+    }
+}
+
 /// The command fails once it is executed, with this.
 fn wrong(refusal: Refusal) -> Parsed {
     Ok(Command::Malformed { refusal, writes: true })
@@ -159,47 +182,60 @@ impl Reader<'_> {
 
     /// `SET key value` and whatever of its options stands behind it, in any order.
     fn set(&self) -> Result<Command, Refusal> {
-        let (mut only, mut life, mut reply) = (Only::Always, None, SetReply::Plain);
-        let mut place = 2;
+        let options = self.options(2)?;
+        let life = options.life(self)?;
+        Ok(self.set_as(1, options.only, life, options.reply))
+    }
+
+    /// Options of `SET`, or of `GETEX`, from a place on. The time itself is read later.
+    fn options(&self, from: usize) -> Result<Options, Refusal> {
+        let sets = self.name == "SET";
+        let mut options =
+            Options { only: Only::Always, unit: None, place: 0, reply: SetReply::Plain };
+        let mut place = from;
         while place < self.args.len() {
             let word = self.word(place);
             let more = place + 1 < self.args.len();
+            // The same option may stand twice, and the last one counts; others exclude each other.
+            let free = options.unit.as_ref().is_none_or(|unit| *unit == word);
             match word.as_str() {
-                "NX" if matches!(only, Only::Always | Only::Absent) => only = Only::Absent,
-                "XX" if matches!(only, Only::Always | Only::Present) => only = Only::Present,
-                "GET" => reply = SetReply::Old,
-                "KEEPTTL" if life.is_none() => life = Some(("KEEPTTL".to_string(), place)),
-                "EX" | "PX" | "EXAT" | "PXAT" if more && life.is_none() => {
-                    place += 1;
-                    life = Some((word, place));
+                "NX" if sets && matches!(options.only, Only::Always | Only::Absent) => {
+                    options.only = Only::Absent;
                 }
-                "IFEQ" if more && only == Only::Always && self.version.compares() => {
-                    place += 1;
-                    only = Only::Equal(self.text(place));
+                "XX" if sets && matches!(options.only, Only::Always | Only::Present) => {
+                    options.only = Only::Present;
                 }
-                "IFNE" if more && only == Only::Always && self.version.since(804, u16::MAX) => {
+                "GET" if sets => options.reply = SetReply::Old,
+                "KEEPTTL" if sets && free => options.unit = Some(word),
+                "PERSIST" if !sets && free => options.unit = Some(word),
+                "EX" | "PX" | "EXAT" | "PXAT" if more && free => {
                     place += 1;
-                    only = Only::Unequal(self.text(place));
+                    (options.unit, options.place) = (Some(word), place);
+                }
+                "IFEQ" if sets && more && options.may_compare(self.version.compares()) => {
+                    place += 1;
+                    options.only = Only::Equal(self.text(place));
+                }
+                "IFNE"
+                    if sets && more && options.may_compare(self.version.since(804, u16::MAX)) =>
+                {
+                    place += 1;
+                    options.only = Only::Unequal(self.text(place));
                 }
                 _ => return Err(Refusal::Syntax),
             }
             place += 1;
         }
-        let life = match &life {
-            None => Life::Forever,
-            Some((word, _)) if word == "KEEPTTL" => Life::Kept,
-            Some((word, place)) => self.life_of(word, *place)?,
-        };
-        Ok(self.set_as(1, only, life, reply))
+        Ok(options)
     }
 
     fn get_and_expire(&self, key: Text) -> Result<Command, Refusal> {
-        let word = self.word(1);
-        let life = match (word.as_str(), self.args.len()) {
-            ("", 1) => None,
-            ("PERSIST", 2) => Some(Life::Forever),
-            ("EX" | "PX" | "EXAT" | "PXAT", 3) => Some(self.life_of(&word, 2)?),
-            _ => return Err(Refusal::Syntax),
+        let options = self.options(1)?;
+        let life = match options.unit.as_deref() {
+            None => Ok(None),
+            // Valkey looks at the time first, Redis at the key.
+            Some(_) if self.version.since(u16::MAX, 900) => Ok(Some(options.life(self)?)),
+            Some(_) => options.life(self).map(Some),
         };
         Ok(Command::GetEx(key, life))
     }
@@ -410,9 +446,8 @@ impl Reader<'_> {
                 ("SAVE", None) => save = Some(true),
                 ("NOW" | "FORCE", _) => {}
                 ("ABORT", _) => return Err("SHUTDOWN ABORT".into()),
-                _ => {
-                    return Ok(Command::Malformed { refusal: Refusal::Syntax, writes: false });
-                }
+                // It is refused before anything else, because it may not stand in a transaction.
+                _ => return Ok(Command::Rejected(Refusal::Syntax)),
             }
         }
         Ok(Command::Shutdown(save))

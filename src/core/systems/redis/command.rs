@@ -40,6 +40,16 @@ impl Version {
         self.since(u16::MAX, 900)
     }
 
+    /// Whether a key that is given an end in the past counts as over, and is not even stored.
+    pub const fn stores_no_past(self) -> bool {
+        self.since(u16::MAX, 900)
+    }
+
+    /// Whether a command that needs no memory can be queued where memory is short.
+    pub const fn queues_when_short(self) -> bool {
+        self.since(u16::MAX, 900)
+    }
+
     /// Whether `WAIT` asks for every write before the connection's last command, and not only for
     /// the connection's own.
     pub const fn waits_for_all(self) -> bool {
@@ -69,6 +79,7 @@ pub enum Refusal {
     DiscardAlone,
     Nested,
     WatchInside,
+    Inside,
     Timeout,
     WaitOnReplica,
     NoAppendOnly,
@@ -103,6 +114,7 @@ impl Refusal {
             Refusal::DiscardAlone => "ERR DISCARD without MULTI",
             Refusal::Nested => "ERR MULTI calls can not be nested",
             Refusal::WatchInside => "ERR WATCH inside MULTI is not allowed",
+            Refusal::Inside => "ERR Command not allowed inside a transaction",
             Refusal::Timeout => "ERR timeout is negative",
             Refusal::WaitOnReplica => "ERR WAIT cannot be used with replica instances.",
             Refusal::NoAppendOnly => {
@@ -289,8 +301,8 @@ pub enum Command {
     SetMany(Vec<(Text, Text)>, Only),
     GetMany(Vec<Text>),
     GetDel(Text),
-    /// None changes nothing.
-    GetEx(Text, Option<Life>),
+    /// None changes nothing. A wrong time is looked at only where there is such a key.
+    GetEx(Text, Result<Option<Life>, Refusal>),
     Append(Text, Text),
     Del(Vec<Text>),
     /// Deletes where the value is that one, or is another.
@@ -461,6 +473,11 @@ impl Command {
             | Command::Push { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether it may not stand in a transaction.
+    pub const fn stands_alone(&self) -> bool {
+        matches!(self, Command::Save | Command::Shutdown(_))
     }
 
     /// Whether it is carried out at once inside a transaction.

@@ -27,6 +27,20 @@ pub enum Happened {
     Flushed,
 }
 
+impl Happened {
+    /// Whether the key is gone then.
+    pub const fn deletes(self) -> bool {
+        matches!(
+            self,
+            Happened::Del
+                | Happened::Expired
+                | Happened::Evicted
+                | Happened::RenameFrom
+                | Happened::Flushed
+        )
+    }
+}
+
 /// A keyspace at the moment of a command.
 #[derive(Debug)]
 pub struct Engine<'a> {
@@ -41,6 +55,8 @@ pub struct Engine<'a> {
     pub refused: Option<Refusal>,
     /// Whether memory is short.
     pub short: bool,
+    /// Whether a key with an end in the past is not stored at all.
+    pub stores_no_past: bool,
     /// What happened to which key, in order.
     pub changes: Vec<(Text, Happened)>,
 }
@@ -68,7 +84,7 @@ impl Engine<'_> {
                 self.delete(key);
                 Reply::bulk(old)
             }),
-            Command::GetEx(key, life) => self.get_and_expire(key, *life),
+            Command::GetEx(key, life) => self.get_and_expire(key, life.as_ref()),
             Command::Append(key, more) => self.append(key, more),
             Command::Del(keys) => {
                 let gone = keys.iter().filter(|key| self.delete(key)).count();
@@ -182,7 +198,9 @@ impl Engine<'_> {
             Only::Unequal(other) => old.as_ref() != Some(other),
         };
         let end = if *life == Life::Kept { there.and_then(|e| e.expires) } else { end };
-        if holds {
+        if holds && self.stores_no_past && end.is_some_and(|end| end <= self.now) {
+            self.drop_as(key, Happened::Expired);
+        } else if holds {
             self.place(key, Value::Text(value.clone()), end, Happened::Set);
             if end.is_some() && *life != Life::Kept {
                 self.changes.push((key.clone(), Happened::Expire));
@@ -207,12 +225,12 @@ impl Engine<'_> {
         if *only == Only::Absent { Reply::yes(holds) } else { Reply::OK }
     }
 
-    fn get_and_expire(&mut self, key: &Text, life: Option<Life>) -> Answer {
+    fn get_and_expire(&mut self, key: &Text, life: Result<&Option<Life>, &Refusal>) -> Answer {
         let old = self.string(key)?;
         if old.is_none() {
             return Ok(Reply::Nil);
         }
-        match life {
+        match *life.map_err(|refusal| *refusal)? {
             None => {}
             Some(Life::Forever | Life::Kept) => {
                 self.persist(key);
@@ -238,10 +256,14 @@ impl Engine<'_> {
 
     /// Deletes a key; false where there is none.
     pub(super) fn delete(&mut self, key: &Text) -> bool {
+        self.drop_as(key, Happened::Del)
+    }
+
+    fn drop_as(&mut self, key: &Text, what: Happened) -> bool {
         let there = self.find(key).is_some();
         if there {
             self.keys.put(key.clone(), None);
-            self.changes.push((key.clone(), Happened::Del));
+            self.changes.push((key.clone(), what));
         }
         there
     }
@@ -281,7 +303,8 @@ impl Engine<'_> {
             return Ok(false);
         }
         if end <= now && sweeps {
-            return Ok(self.delete(key));
+            let what = if self.stores_no_past { Happened::Expired } else { Happened::Del };
+            return Ok(self.drop_as(key, what));
         }
         if let Some(entry) = self.keys.live_mut(key, now) {
             entry.expires = Some(end);

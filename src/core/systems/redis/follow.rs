@@ -78,6 +78,17 @@ impl Server {
         }
     }
 
+    /// Asks all replicas how far they are, if somebody waits to know.
+    pub(super) fn ask_for_acks(&mut self, cx: &mut Cx<'_, Locks>) {
+        if std::mem::take(&mut self.asks_for_acks) && !self.replicas.is_empty() {
+            self.offset += 1;
+            for link in &self.replicas {
+                let ask = Stream::GetAck(self.offset);
+                cx.send(link.conn, Body::new(ask.name(), 0, ask), None);
+            }
+        }
+    }
+
     /// Files and replicas get what happened.
     pub(super) fn spread(&mut self, cx: &mut Cx<'_, Locks>, batch: Batch) {
         let how = self.config.persistence.clone();
@@ -129,8 +140,10 @@ impl Server {
                 }
                 self.spread(cx, batch.clone());
             }
-            Stream::GetAck if self.upstream.and_then(|u| u.conn) == Some(conn) => {
+            Stream::GetAck(offset) if self.upstream.and_then(|u| u.conn) == Some(conn) => {
+                // It answers before it counts the question.
                 self.acknowledge(cx);
+                self.offset = *offset;
             }
             Stream::Ack(offset, durable) => {
                 let heard = Server::now(cx).div_euclid(1_000);
@@ -183,8 +196,6 @@ impl Server {
         }
         self.handing_to = Some(link.peer);
         self.pause(cx, i64::MAX / 1_000, true);
-        let ask = Stream::GetAck;
-        cx.send(link.conn, Body::new(ask.name(), 0, ask), None);
         Reply::OK
     }
 

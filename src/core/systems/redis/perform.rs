@@ -3,7 +3,6 @@
 use super::command::{Command, Notify, Policy, Refusal, Reply, Setting};
 use super::engine::Happened;
 use super::persist::{batch, next_save};
-use super::replica::Stream;
 use super::server::{Packet, Server, alarm, place_of};
 use super::session::Blocked;
 use super::text::Text;
@@ -49,11 +48,6 @@ impl Server {
                 self.parting = *save;
                 cx.leave();
                 return None;
-            }
-            Command::Unpause => self.resume(cx),
-            Command::Pause { ms, writes_only } => {
-                let until = Server::now(cx).saturating_add(*ms);
-                self.pause(cx, until, *writes_only);
             }
             _ => {
                 let mut changes = Vec::new();
@@ -108,6 +102,15 @@ impl Server {
                 self.snapshot(cx);
                 Reply::OK
             }
+            Command::Unpause => {
+                self.resume(cx);
+                Reply::OK
+            }
+            Command::Pause { ms, writes_only } => {
+                let until = Server::now(cx).saturating_add(*ms);
+                self.pause(cx, until, *writes_only);
+                Reply::OK
+            }
             Command::ActiveExpire(on) => {
                 self.config.active_expire = *on;
                 self.plan_sweep(cx);
@@ -147,6 +150,12 @@ impl Server {
                     self.wait_for_nobody(conn, peer, &command)
                 }
                 Command::Unwatch => Reply::OK,
+                Command::Subscribe(channels) => {
+                    self.subscribe(cx, conn, peer, &channels).unwrap_or(Reply::Nil)
+                }
+                Command::Unsubscribe(channels) => {
+                    self.unsubscribe(cx, conn, peer, &channels).unwrap_or(Reply::Nil)
+                }
                 command => self.carry_out(cx, &command, &mut changes),
             });
         }
@@ -160,9 +169,8 @@ impl Server {
         if changes.is_empty() {
             return;
         }
-        for (key, _) in changes {
-            let gone = self.keys.raw(key).is_none();
-            self.sessions.iter_mut().for_each(|session| session.touched(key, gone));
+        for (key, what) in changes {
+            self.sessions.iter_mut().for_each(|session| session.touched(key, what.deletes()));
         }
         self.offset += 1;
         self.spread(cx, batch(changes, &self.keys));
@@ -264,6 +272,7 @@ impl Server {
             self.config.set(setting);
         }
         self.plan_save(cx);
+        self.make_room(cx);
         Reply::OK
     }
 
@@ -369,10 +378,7 @@ impl Server {
         if self.is_enough(offset, replicas, local) {
             return Some(self.count(offset, local));
         }
-        for link in &self.replicas {
-            let ask = Stream::GetAck;
-            cx.send(link.conn, Body::new(ask.name(), 0, ask), None);
-        }
+        self.asks_for_acks = true;
         let timer = (timeout > 0).then(|| {
             let span = Micros::from_millis(timeout.unsigned_abs().min(1 << 50));
             let at = cx.clock(ClockKind::Mono).plus(span);

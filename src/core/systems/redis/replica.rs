@@ -16,8 +16,9 @@ pub enum Stream {
     Snapshot(Rc<Keyspace>, u64),
     /// The next change, up to this offset.
     Change(Batch, u64),
-    /// A master wants to know how far the replica is.
-    GetAck,
+    /// A master wants to know how far the replica is. The question is part of the stream, which is
+    /// so long with it.
+    GetAck(u64),
     /// So far it is, and so far its file is durable.
     Ack(u64, u64),
     /// Be the master: from a master that hands over, or from whoever watches over all.
@@ -31,7 +32,7 @@ impl Stream {
             Stream::Sync => "PSYNC",
             Stream::Snapshot(..) => "snapshot",
             Stream::Change(..) => "stream",
-            Stream::GetAck => "GETACK",
+            Stream::GetAck(_) => "GETACK",
             Stream::Ack(..) => "ACK",
             Stream::Promote => "be the master",
         }

@@ -110,8 +110,44 @@ impl Script {
                     return Ok(Reply::Nil);
                 }
                 let counter: &Text = call.keys.get(1).ok_or(Refusal::ScriptArguments)?;
-                engine.add(counter, 1).map(Reply::Number)
+                engine.add(counter, 1).map(|count| Reply::Number(through_lua(count)))
             }
+        }
+    }
+}
+
+/// What is left of a number that goes through Lua: 53 significant bits, rounded to the nearest, to
+/// the even one of two; what is larger than any answer becomes the smallest. Tokens beyond 2^53
+/// repeat there.
+fn through_lua(number: i64) -> i64 {
+    let size = number.unsigned_abs();
+    let spare = (64 - size.leading_zeros()).saturating_sub(53);
+    let half = (1_u64 << spare) >> 1;
+    let (kept, rest) = (size >> spare, size & ((1 << spare) - 1));
+    let up = rest > half || (rest == half && half > 0 && kept & 1 == 1);
+    let size = (u128::from(kept) + u128::from(up)) << spare;
+    match i64::try_from(size) {
+        Ok(size) if number < 0 => -size,
+        Ok(size) => size,
+        Err(_) => i64::MIN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_go_through_lua_keep_53_bits() {
+        for (number, left) in [
+            (7, 7),
+            (-7, -7),
+            ((1 << 53) + 1, 1 << 53),
+            ((1 << 53) + 3, (1 << 53) + 4),
+            (-9_223_372_036_854_775_805, i64::MIN),
+            (i64::MAX, i64::MIN),
+        ] {
+            assert_eq!(through_lua(number), left, "{number}");
         }
     }
 }

@@ -76,6 +76,8 @@ pub struct Server {
     postponed: Vec<ConnId>,
     /// It hands its place over to that replica as soon as it has everything.
     pub(super) handing_to: Option<ProcId>,
+    /// Its replicas are asked how far they are, once it is done with what came.
+    pub(super) asks_for_acks: bool,
     /// Whether `SHUTDOWN` said to save.
     pub(super) parting: Option<bool>,
     pub(super) alarms: Alarms,
@@ -130,6 +132,7 @@ impl Server {
             paused: None,
             postponed: Vec::new(),
             handing_to: None,
+            asks_for_acks: false,
             parting: None,
             alarms: Alarms::default(),
         }
@@ -159,6 +162,7 @@ impl Server {
     /// The keys at this moment.
     pub(super) fn engine(&mut self, now: i64) -> Engine<'_> {
         let refused = self.refuses_writes(now);
+        let stores_no_past = self.start.version.stores_no_past();
         Engine {
             // While clients are paused nothing is deleted, so that a replica can be waited for.
             sweeps: self.is_master() && self.paused.is_none(),
@@ -166,6 +170,7 @@ impl Server {
             now,
             refused,
             short: self.config.max_memory > 0,
+            stores_no_past,
             changes: Vec::new(),
         }
     }
@@ -203,7 +208,11 @@ impl Server {
         if let Some(refusal) = unfit {
             return Fate::Refused(refusal, version.spoils());
         }
-        if short && (any(Command::grows) || (inside && !command.is_never_queued())) {
+        if inside && command.stands_alone() {
+            return Fate::Refused(Refusal::Inside, true);
+        }
+        let crowded = inside && !command.is_never_queued() && !version.queues_when_short();
+        if short && (any(Command::grows) || crowded) {
             return Fate::Refused(Refusal::Memory, true);
         }
         if let (Some(refusal), true) = (refuses, any(Command::writes)) {
@@ -279,6 +288,7 @@ impl Server {
         } else {
             self.serve(cx, conn, peer, request, command);
         }
+        self.ask_for_acks(cx);
     }
 
     /// A connection waits for nothing any more: what came behind is looked at.
