@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The rooms from the bottom up: each may use those before it.
 const ROOMS: &[&str] = &[
-    "sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "sheet", "ui",
-    "cli",
+    "sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "sheet", "replay",
+    "ui", "cli",
 ];
 /// Rooms whose results must be the same everywhere, byte for byte.
 const CORE: &[&str] = &["sim", "judge", "systems", "run", "search"];
@@ -110,7 +110,7 @@ fn neither_the_judge_nor_any_picture_names_a_system() {
 
 #[test]
 fn the_web_is_touched_only_by_the_page() {
-    for room in ["narrate", "diagram", "lesson", "sheet", "cli"] {
+    for room in ["narrate", "diagram", "lesson", "sheet", "replay", "cli"] {
         for (path, text) in files(&folder_of(room), ".rs") {
             let code = code(&text);
             let found =

@@ -242,8 +242,8 @@ impl<'t> Drive<'t> {
                 let same_step = event.what.get("to_step").and_then(Value::as_u64) == Some(*step);
                 let recorded = event.what.get("reply").cloned().unwrap_or_default();
                 let did = Did::Answered(reply.clone());
-                compare(&recorded, &did, &mut self.symbols)
-                    .and_then(|()| if same_step { Ok(()) } else { Err(Difference::Other) })
+                let same_step = if same_step { Ok(()) } else { Err(Difference::Other) };
+                compare(&recorded, &did, &mut self.symbols).and(same_step)
             }
             ("pubsub", Late::Push(reply)) => {
                 let message = event.what.get("message").cloned().unwrap_or_default();
@@ -419,7 +419,7 @@ fn follows(role: &[Reply], master: ProcId) -> bool {
 fn is_followed(role: &[Reply], replica: &[Reply]) -> bool {
     match (role, replica.last()) {
         ([_, Reply::Number(offset), Reply::Array(acked)], Some(Reply::Number(reached))) => {
-            offset == reached && acked.iter().any(|a| *a == Reply::Number(*offset))
+            offset == reached && acked.contains(&Reply::Number(*offset))
         }
         _ => false,
     }

@@ -137,6 +137,55 @@ fn through_lua(number: i64) -> i64 {
 mod tests {
     use super::*;
 
+    /// SHA-1 as FIPS 180-4 describes it: here alone, to hold the constants.
+    fn sha1(text: &str) -> String {
+        let mut state = [0x6745_2301_u32, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0];
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(0x80);
+        while bytes.len() % 64 != 56 {
+            bytes.push(0);
+        }
+        bytes.extend((text.len() as u64 * 8).to_be_bytes());
+        for block in bytes.chunks(64) {
+            let mut words: Vec<u32> = block
+                .chunks(4)
+                .map(|four| four.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)))
+                .collect();
+            for place in 16..80 {
+                let mixed =
+                    words[place - 3] ^ words[place - 8] ^ words[place - 14] ^ words[place - 16];
+                words.push(mixed.rotate_left(1));
+            }
+            let [mut a, mut b, mut c, mut d, mut e] = state;
+            for (place, word) in words.iter().enumerate() {
+                let (mix, key) = match place / 20 {
+                    0 => ((b & c) | (!b & d), 0x5A82_7999),
+                    1 => (b ^ c ^ d, 0x6ED9_EBA1),
+                    2 => ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC),
+                    _ => (b ^ c ^ d, 0xCA62_C1D6_u32),
+                };
+                let sum = a.rotate_left(5).wrapping_add(mix).wrapping_add(e);
+                let next = sum.wrapping_add(key).wrapping_add(*word);
+                (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
+            }
+            for (old, new) in state.iter_mut().zip([a, b, c, d, e]) {
+                *old = old.wrapping_add(new);
+            }
+        }
+        state.iter().map(|word| format!("{word:08x}")).collect()
+    }
+
+    #[test]
+    fn each_script_is_found_by_its_text_and_by_the_sha_of_its_text() {
+        assert_eq!(sha1("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        for script in Script::ALL {
+            assert_eq!(script.sha(), sha1(script.text()));
+            assert_eq!(Script::of_text(script.text()), Some(script));
+            assert_eq!(Script::of_sha(&script.sha().to_uppercase()), Some(script));
+        }
+        assert_eq!(Script::of_text("return 1"), None);
+    }
+
     #[test]
     fn numbers_that_go_through_lua_keep_53_bits() {
         for (number, left) in [

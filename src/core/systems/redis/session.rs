@@ -104,3 +104,32 @@ impl Session {
         self.blocked.is_some() || !self.held.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watched_key_spoils_a_transaction_when_it_changes_for_whoever_has_seen_it() {
+        let key = Text::new("lock");
+        // Whether it was over when it was watched, what then happened (whether it was gone then),
+        // and whether the client has seen another state before.
+        for (over, happened, dirty) in [
+            (false, &[][..], false),
+            (false, &[false][..], true),
+            (false, &[true][..], true),
+            (true, &[true][..], false),
+            (true, &[true, false][..], true),
+        ] {
+            let mut session = Session::new(ConnId(0), ProcId(0));
+            session.watch(&key, over);
+            session.touched(&Text::new("other"), false);
+            for gone in happened {
+                session.touched(&key, *gone);
+            }
+            assert_eq!(session.dirty, dirty, "{over} {happened:?}");
+            session.unwatch();
+            assert!(!session.dirty);
+        }
+    }
+}
