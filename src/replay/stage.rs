@@ -95,7 +95,7 @@ impl Sink<Locks> for Ears {
             What::Deliver(message) => {
                 let Some(body) = self.bodies.get(message.0 as usize) else { return };
                 match body.get::<Packet>() {
-                    Some(Packet::Answer(reply)) => Heard::Answer(body.request, reply.clone()),
+                    Some(Packet::Answer(reply, _)) => Heard::Answer(body.request, reply.clone()),
                     Some(Packet::Push(reply)) => Heard::Push(reply.clone()),
                     _ => return,
                 }

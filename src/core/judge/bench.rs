@@ -277,8 +277,13 @@ impl Bench {
         self.grants.close(grant);
         let Some(state) = self.grants.get_mut(grant) else { return };
         let (lock, client, died) = (state.lock, state.client, state.died);
+        let believed = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
+        if why == TruthEnd::Released && !believed {
+            // Its own client ended it and has never heard of it: a try that it had given up.
+            state.given_up.get_or_insert((at, seen));
+        }
         let broken = state.end_truth(at, said, seen);
-        state.unnoticed = self.beliefs.get(&(lock, client)).is_some_and(|b| b.grant == grant);
+        state.unnoticed = believed;
         if broken {
             self.out.verdict.broken_promises += 1;
             self.out.findings.push(Finding::Broken { event: seen, grant });

@@ -70,13 +70,15 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 6] = [
+const FIXED: [&str; 8] = [
     "client.clock",
     "lease.clock",
     "link.delay",
     "link.jitter",
     "resume.order",
     "lock.first_token",
+    "redis.version",
+    "redis.files",
 ];
 /// The longest run.
 pub const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);

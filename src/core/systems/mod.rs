@@ -168,7 +168,7 @@ pub struct Registry {
 impl Registry {
     /// All systems of this edition: one line each.
     pub fn standard() -> Registry {
-        Registry { systems: vec![&Lease] }
+        Registry { systems: vec![&Lease, &redis::Redis] }
     }
 
     /// These and one more.

@@ -11,6 +11,7 @@ mod command;
 mod engine;
 mod follow;
 mod keyspace;
+mod library;
 mod perform;
 mod persist;
 pub mod redlock;
@@ -19,7 +20,9 @@ mod rules;
 mod scripts;
 mod server;
 mod session;
+mod system;
 mod text;
+mod witness;
 
 pub use command::{
     Bounds, Call, Command, Fsync, Life, Notify, Only, Policy, Refusal, Reply, SetCommand, SetReply,
@@ -32,4 +35,6 @@ pub use replica::Stream;
 pub use rules::SERVER_RULES;
 pub use scripts::Script;
 pub use server::{DEFAULT_FSYNC, Packet, Server, Start, default_save};
+pub use system::Redis;
 pub use text::Text;
+pub use witness::{LockKeys, Witness};

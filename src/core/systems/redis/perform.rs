@@ -6,6 +6,7 @@ use super::persist::{batch, next_save};
 use super::server::{Packet, Server, alarm, place_of};
 use super::session::Blocked;
 use super::text::Text;
+use super::witness::Deed;
 use crate::sim::{ClockKind, ConnId, Cx, Local, Micros, ProcId};
 use crate::systems::{Body, Locks};
 
@@ -172,6 +173,9 @@ impl Server {
         for (key, what) in changes {
             self.sessions.iter_mut().for_each(|session| session.touched(key, what.deletes()));
         }
+        let deed = self.deed.unwrap_or(Deed { by: cx.me(), asks: false });
+        let made = self.witness.changed(cx, &self.keys, changes, deed);
+        self.granted = made.or(self.granted);
         self.offset += 1;
         self.spread(cx, batch(changes, &self.keys));
         if self.config.notify != Notify::default() {

@@ -4,22 +4,23 @@ use std::rc::Rc;
 
 use super::command::{Command, Fsync, Notify, Policy, Refusal, Reply, Setting, Version};
 use super::engine::Engine;
-use super::keyspace::{Keyspace, Value};
+use super::keyspace::Keyspace;
 use super::persist::{Files, Persistence};
 use super::replica::{Link, Stream, Upstream};
 use super::scripts::Script;
 use super::session::{Blocked, Session};
-use super::text::Text;
+use super::witness::{Deed, Witness};
+use crate::judge::Grant;
 use crate::sim::{Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Local, Micros, ProcId, TimerId};
-use crate::systems::{Body, Fact, Locks, Piece, Settings};
+use crate::systems::{Body, Fact, Locks, Settings};
 
 /// What travels between a client and a server.
 #[derive(Clone, Debug)]
 pub enum Packet {
     /// A command.
     Ask(Command),
-    /// Its answer.
-    Answer(Reply),
+    /// Its answer; for the books alone, the grant that it brought about. No client decides by it.
+    Answer(Reply, Option<Grant>),
     /// What a server says unasked.
     Push(Reply),
     /// The client closes the connection; what it sent before is read first.
@@ -78,6 +79,14 @@ pub struct Server {
     pub(super) handing_to: Option<ProcId>,
     /// Its replicas are asked how far they are, once it is done with what came.
     pub(super) asks_for_acks: bool,
+    /// What it says of its locks.
+    pub(super) witness: Witness,
+    /// Whose command it carries out.
+    pub(super) deed: Option<Deed>,
+    /// The grant that the command has made.
+    pub(super) granted: Option<Grant>,
+    /// How long a lock is asked for, to show how much is left of it.
+    ttl: Micros,
     /// Whether `SHUTDOWN` said to save.
     pub(super) parting: Option<bool>,
     pub(super) alarms: Alarms,
@@ -133,9 +142,19 @@ impl Server {
             postponed: Vec::new(),
             handing_to: None,
             asks_for_acks: false,
+            witness: Witness::default(),
+            deed: None,
+            granted: None,
+            ttl: Micros::ZERO,
             parting: None,
             alarms: Alarms::default(),
         }
+    }
+
+    /// The same server, which says to the judge what becomes of so many locks.
+    #[must_use]
+    pub fn with_locks(self, locks: usize, ttl: Micros) -> Server {
+        Server { witness: Witness::new(locks), ttl, ..self }
     }
 
     /// Milliseconds of the server's wall clock: what every end is counted by.
@@ -156,7 +175,17 @@ impl Server {
     }
 
     pub(super) fn answer(cx: &mut Cx<'_, Locks>, conn: ConnId, request: u64, reply: Reply) {
-        cx.send(conn, Body::new(reply.name(), request, Packet::Answer(reply)), None);
+        Server::answer_with(cx, conn, request, reply, None);
+    }
+
+    fn answer_with(
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        request: u64,
+        reply: Reply,
+        grant: Option<Grant>,
+    ) {
+        cx.send(conn, Body::new(reply.name(), request, Packet::Answer(reply, grant)), None);
     }
 
     /// The keys at this moment.
@@ -261,13 +290,17 @@ impl Server {
             }
             Fate::Run => {
                 let before = self.offset;
+                self.deed = Some(Deed::of(peer, &command));
                 let reply = self.perform(cx, conn, peer, request, &command);
+                self.deed = None;
                 let (offset, all) = (self.offset, self.start.version.waits_for_all());
                 if offset != before || all {
                     self.session(conn, peer).offset = offset;
                 }
+                let grant = self.granted.take();
                 if let Some(reply) = reply {
-                    Server::answer(cx, conn, request, reply);
+                    self.witness.answered(cx, &command, &reply, peer);
+                    Server::answer_with(cx, conn, request, reply, grant);
                 }
             }
         }
@@ -389,7 +422,12 @@ impl Actor<Locks> for Server {
         if let Some(master) = self.start.master {
             self.follow(cx, master);
         }
+        self.witness.restarted(cx, &self.keys, now);
         self.plan_sweep(cx);
+    }
+
+    fn on_clock(&mut self, cx: &mut Cx<'_, Locks>, before: &Clocks) {
+        self.witness.clock_changed(cx, &self.keys, before);
     }
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
@@ -450,32 +488,27 @@ impl Actor<Locks> for Server {
         }
     }
 
-    fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, how: CrashKind) {
+    fn on_crash(&mut self, cx: &mut Cx<'_, Locks>, how: CrashKind) {
         let points = !self.config.persistence.save.is_empty();
         if how == CrashKind::Clean && self.parting.unwrap_or(points) {
             self.files.save(&self.keys);
         }
         self.files.crash(how);
         self.forget();
+        let left = self.files.load(&self.config.persistence, i64::MIN, self.is_master());
+        self.witness.crashed(cx, &left);
     }
 
-    fn on_settings(&mut self, _settings: &Settings) {}
+    fn on_settings(&mut self, settings: &Settings) {
+        self.ttl = settings.span("lock.ttl");
+    }
 
     fn busy(&self) -> bool {
         self.keys.earliest_end().is_some()
     }
 
-    fn facts(&self, _now: Micros, clocks: &Clocks) -> Vec<Fact> {
-        let now = clocks.get(ClockKind::Wall).read(_now).0.div_euclid(1_000);
-        let mut facts = Vec::new();
-        for (_, entry) in self.keys.iter().filter(|pair| !pair.1.is_over(now)) {
-            let value = match &entry.value {
-                Value::Text(Text::Number(number)) => Piece::Number(*number),
-                _ => Piece::Word("set"),
-            };
-            facts.push(Fact::Row { key: vec![Piece::Word("key")], value: vec![value] });
-        }
-        facts
+    fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
+        self.witness.facts(now, clocks, self.ttl)
     }
 }
 

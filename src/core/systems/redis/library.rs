@@ -1,0 +1,513 @@
+//! A client library for a lock on one Redis: by the book, and the ways in which it is done wrong.
+//!
+//! By the book: a fresh value for each try; SET NX PX; a deadline of its own counted from when it
+//! asked; release and extension by a script that compares; after a time-out the value is deleted if
+//! it was set after all.
+
+use super::command::{Bounds, Call, Command, Life, Only, Reply, SetCommand, SetReply};
+use super::scripts::Script;
+use super::server::Packet;
+use super::text::Text;
+use super::witness::LockKeys;
+use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
+use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to};
+use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::{Body, Desk, Locks, Settings};
+
+/// What an open request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// It sets the key.
+    Set,
+    /// It gives the key an end, in a second request.
+    Expire,
+    /// It counts, in a second request.
+    Count,
+    /// It reads whose the key is, before it deletes it.
+    Look,
+    /// It extends.
+    Extend,
+    /// It releases.
+    Release,
+    /// It waits before the next try.
+    Rest,
+    /// It deletes what a try may have set that nobody answered; nobody waits for it.
+    Clean,
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    task: usize,
+    lock: LockId,
+    step: Step,
+    /// The value of this try.
+    value: i64,
+    /// When the try began, on the clock that the client reads for its own deadline.
+    sent: Local,
+    /// When the whole acquire gives up.
+    until: Option<Local>,
+    /// The grant that a first request made.
+    grant: Option<Grant>,
+    /// How many tries came before.
+    tries: u64,
+}
+
+/// How a lock is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Taking {
+    SetNxPx,
+    SetnxThenExpire,
+    SetThenIncr,
+    Script,
+}
+
+/// How it is given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Giving {
+    Compare,
+    Del,
+    GetThenDel,
+}
+
+/// How it is extended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Extending {
+    Compare,
+    Pexpire,
+    Set,
+}
+
+/// From when a client counts its own deadline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Counts {
+    FromSend,
+    FromReceipt,
+    Never,
+}
+
+/// The library of one client.
+#[derive(Clone, Debug)]
+pub(super) struct Library {
+    server: ProcId,
+    open: Requests<Open>,
+    /// The value under which each lock was taken last; a careless client goes on using it.
+    values: Vec<(LockId, i64)>,
+    drawn: Vec<i64>,
+    ttl: Micros,
+    retry: Micros,
+    jitter: Micros,
+    timeout: Micros,
+    cleans: bool,
+    counts: Counts,
+    taking: Taking,
+    giving: Giving,
+    extending: Extending,
+}
+
+impl Library {
+    pub(super) fn new(settings: &Settings, server: ProcId) -> Library {
+        let mut library = Library {
+            server,
+            open: Requests::default(),
+            values: Vec::new(),
+            drawn: Vec::new(),
+            ttl: Micros::ZERO,
+            retry: Micros::ZERO,
+            jitter: Micros::ZERO,
+            timeout: Micros::ZERO,
+            cleans: true,
+            counts: Counts::FromSend,
+            taking: Taking::SetNxPx,
+            giving: Giving::Compare,
+            extending: Extending::Compare,
+        };
+        library.on_settings(settings);
+        library
+    }
+
+    /// A value that no other try of any client has. Real ones have 160 bits; four digits keep the
+    /// figure readable, and what matters is that they have no order.
+    fn value(&mut self, cx: &Cx<'_, Locks>) -> i64 {
+        const CLIENTS: u64 = 64;
+        loop {
+            let ordinal = self.drawn.len() as u64;
+            let draw = up_to(cx.random(Purpose::LockValue, ordinal), 139.max(ordinal * 2));
+            let value = 1_000 + (draw * CLIENTS + u64::from(cx.me().0) % CLIENTS) as i64;
+            let fresh = !self.drawn.contains(&value);
+            // What was drawn twice stands for a draw too, so that the next one is another.
+            self.drawn.push(if fresh { value } else { -1 });
+            if fresh {
+                return value;
+            }
+        }
+    }
+
+    fn ms(&self) -> i64 {
+        i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX)
+    }
+
+    fn send(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        command: Command,
+        open: Open,
+        note: Option<Testimony>,
+    ) {
+        let number = desk.request();
+        let token = u64::try_from(open.value).ok().map(Token);
+        let body = Body::new(command.name(), number, Packet::Ask(command)).with_token(token);
+        cx.ask(self.server, body, note);
+        if open.step != Step::Clean {
+            let left = open.until.map(|until| cx.clock(ClockKind::Mono).until(until));
+            let patience = left.map_or(self.timeout, |left| left.min(self.timeout));
+            self.open.add(cx, number, Some(patience), open);
+        }
+    }
+
+    fn take(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        let value = self.value(cx);
+        let keys = LockKeys::of(open.lock);
+        let set = |life, reply| SetCommand {
+            key: keys.lock.clone(),
+            value: Text::Number(value),
+            only: Only::Absent,
+            life,
+            reply,
+        };
+        let command = match self.taking {
+            Taking::SetNxPx | Taking::SetThenIncr => {
+                Command::Set(Box::new(set(Life::For(self.ms()), SetReply::Plain)))
+            }
+            Taking::SetnxThenExpire => Command::Set(Box::new(set(Life::Forever, SetReply::Count))),
+            Taking::Script => {
+                let args = vec![Text::Number(value), Text::Number(self.ms())];
+                let keys = vec![keys.lock.clone(), keys.counter.clone()];
+                Command::Eval(Script::Acquire, Call { keys, args })
+            }
+        };
+        let (sent, first) = (cx.clock(desk.clock()), open.tries == 0);
+        let open = Open { step: Step::Set, value, sent, ..open };
+        let left = open.until.map(|until| cx.clock(ClockKind::Mono).until(until));
+        let within = Some(left.map_or(self.timeout, |left| left.min(self.timeout)));
+        self.send(cx, desk, command, open, asks(open.lock, Ask::Acquire, first, within));
+    }
+
+    /// The same script for release and extension, with or without a comparison.
+    fn script(&self, script: Script, lock: LockId, value: i64) -> Command {
+        let mut args = vec![Text::Number(value)];
+        if script == Script::Extend {
+            args.push(Text::Number(self.ms()));
+        }
+        Command::Eval(script, Call { keys: vec![LockKeys::of(lock).lock], args })
+    }
+
+    fn pexpire(&self, lock: LockId) -> Command {
+        let (key, only) = (LockKeys::of(lock).lock, Bounds::default());
+        Command::Expire { key, life: Life::For(self.ms()), only }
+    }
+
+    fn blank(&self, cx: &Cx<'_, Locks>, desk: &Desk, task: usize, lock: LockId) -> Open {
+        Open {
+            task,
+            lock,
+            step: Step::Set,
+            value: self.values.iter().find(|v| v.0 == lock).map_or(0, |v| v.1),
+            sent: cx.clock(desk.clock()),
+            until: None,
+            grant: None,
+            tries: 0,
+        }
+    }
+
+    fn waiting(&self, cx: &Cx<'_, Locks>, verb: &'static str) -> Flow {
+        let until = Some(cx.clock(ClockKind::Mono).plus(self.timeout));
+        Flow::Wait(Waiting { verb, on: self.server, until })
+    }
+
+    /// Gives the lock up and says so.
+    fn give(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        desk.doubt(cx, open.lock, BeliefEnd::Released);
+        let command = match self.giving {
+            Giving::Compare => self.script(Script::Release, open.lock, open.value),
+            Giving::Del | Giving::GetThenDel => Command::Del(vec![LockKeys::of(open.lock).lock]),
+        };
+        let note = asks(open.lock, Ask::Release, true, Some(self.timeout));
+        self.send(cx, desk, command, Open { step: Step::Release, ..open }, note);
+    }
+
+    /// A try was refused, or is unknown: it rests, each time for another while, and tries again.
+    fn again_later(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        let ordinal = self.drawn.len() as u64;
+        let jitter = up_to(cx.random(Purpose::Backoff, ordinal), self.jitter.0);
+        let wait = self.retry.plus(Micros(jitter));
+        let now = cx.clock(ClockKind::Mono);
+        if open.until.is_some_and(|until| now.plus(wait) >= until) {
+            return self.finish(cx, &open, Ask::Acquire, Outcome::Timeout);
+        }
+        let number = desk.request();
+        let open = Open { step: Step::Rest, tries: open.tries + 1, ..open };
+        self.open.add(cx, number, Some(wait), open);
+    }
+
+    fn finish(&self, cx: &mut Cx<'_, Locks>, open: &Open, ask: Ask, outcome: Outcome) {
+        cx.note(Testimony::Answer(open.lock, ask, outcome));
+        cx.finish(open.task, outcome);
+    }
+
+    fn deadline(&self, cx: &Cx<'_, Locks>, desk: &Desk, sent: Local) -> Option<Local> {
+        let from = match self.counts {
+            Counts::Never => return None,
+            Counts::FromSend => sent,
+            Counts::FromReceipt => cx.clock(desk.clock()),
+        };
+        Some(from.plus(self.ttl))
+    }
+
+    /// The key is set: perhaps there is more to do before the lock is held.
+    fn taken(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        open: Open,
+        grant: Option<Grant>,
+        reply: &Reply,
+    ) {
+        let open = Open { grant: grant.or(open.grant), ..open };
+        let (command, step) = match (self.taking, open.step) {
+            (Taking::SetnxThenExpire, Step::Set) => (self.pexpire(open.lock), Step::Expire),
+            (Taking::SetThenIncr, Step::Set) => {
+                (Command::Add(LockKeys::of(open.lock).counter, 1), Step::Count)
+            }
+            _ => {
+                let counted = match (self.taking, reply) {
+                    (Taking::Script | Taking::SetThenIncr, Reply::Number(count)) => *count,
+                    _ => open.value,
+                };
+                let token = u64::try_from(counted).ok().map(Token);
+                return self.holds(cx, desk, open, token);
+            }
+        };
+        let ask = if step == Step::Count { Ask::Token } else { Ask::Renew };
+        let note =
+            (step == Step::Count).then(|| asks(open.lock, ask, true, Some(self.timeout))).flatten();
+        self.send(cx, desk, command, Open { step, ..open }, note);
+    }
+
+    fn holds(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, token: Option<Token>) {
+        let Some(grant) = open.grant.filter(|_| cx.waits(open.task)) else {
+            // The task that asked was stopped: no code of the client consumes the grant.
+            cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Closed));
+            return;
+        };
+        if open.step == Step::Count {
+            cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Ok));
+        }
+        self.values.retain(|value| value.0 != open.lock);
+        self.values.push((open.lock, open.value));
+        let deadline = self.deadline(cx, desk, open.sent);
+        cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Ok));
+        desk.believe(cx, open.lock, Mode::Exclusive, grant, token, deadline);
+        cx.finish(open.task, Outcome::Ok);
+    }
+
+    fn answered(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        open: Open,
+        reply: &Reply,
+        grant: Option<Grant>,
+    ) {
+        let no = matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
+        match open.step {
+            Step::Set if no => self.again_later(cx, desk, open),
+            Step::Set | Step::Expire | Step::Count => self.taken(cx, desk, open, grant, reply),
+            Step::Look if *reply == Reply::Bulk(Text::Number(open.value)) => {
+                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
+                // A program that was stopped meanwhile sends nothing more.
+                if cx.waits(open.task) {
+                    self.give(cx, desk, open);
+                }
+            }
+            Step::Look => {
+                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Refused));
+                desk.doubt(cx, open.lock, BeliefEnd::Refused);
+                cx.finish(open.task, Outcome::Refused);
+            }
+            Step::Extend if no => {
+                cx.note(Testimony::Answer(open.lock, Ask::Renew, Outcome::Refused));
+                desk.doubt(cx, open.lock, BeliefEnd::Refused);
+                cx.finish(open.task, Outcome::Refused);
+            }
+            Step::Extend => {
+                let deadline = self.deadline(cx, desk, open.sent);
+                desk.extend(cx, open.lock, deadline);
+                self.finish(cx, &open, Ask::Renew, Outcome::Ok);
+            }
+            Step::Release => {
+                let outcome = if no { Outcome::Refused } else { Outcome::Ok };
+                self.finish(cx, &open, Ask::Release, outcome);
+            }
+            Step::Rest | Step::Clean => {}
+        }
+    }
+
+    /// Nobody answers: whether the command was carried out is unknown.
+    fn unknown(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, outcome: Outcome) {
+        let ask = match open.step {
+            Step::Extend => Ask::Renew,
+            Step::Release => Ask::Release,
+            Step::Look => Ask::Holder,
+            _ => Ask::Acquire,
+        };
+        if ask == Ask::Holder {
+            cx.note(Testimony::Answer(open.lock, Ask::Holder, outcome));
+            cx.finish(open.task, outcome);
+            return;
+        }
+        if ask != Ask::Acquire {
+            return self.finish(cx, &open, ask, outcome);
+        }
+        if open.step == Step::Count {
+            cx.note(Testimony::Answer(open.lock, Ask::Token, outcome));
+        }
+        if self.cleans {
+            let command = self.script(Script::Release, open.lock, open.value);
+            self.send(cx, desk, command, Open { step: Step::Clean, ..open }, None);
+        }
+        self.again_later(cx, desk, open);
+    }
+}
+
+impl LockClient for Library {
+    fn boxed(&self) -> Box<dyn LockClient> {
+        Box::new(self.clone())
+    }
+
+    fn acquire(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+        _mode: Mode,
+        within: Option<Micros>,
+    ) -> Flow {
+        let until = within.map(|span| cx.clock(ClockKind::Mono).plus(span));
+        let open = Open { until, ..self.blank(cx, desk, task, lock) };
+        self.take(cx, desk, open);
+        Flow::Wait(Waiting { verb: "acquire", on: self.server, until })
+    }
+
+    fn renew(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        if desk.last_grant(lock).is_none() {
+            return Flow::Done(Outcome::Refused);
+        }
+        let open = Open { step: Step::Extend, ..self.blank(cx, desk, task, lock) };
+        let command = match self.extending {
+            Extending::Compare => self.script(Script::Extend, lock, open.value),
+            Extending::Pexpire => self.pexpire(lock),
+            Extending::Set => Command::Set(Box::new(SetCommand {
+                key: LockKeys::of(lock).lock,
+                value: Text::Number(open.value),
+                only: Only::Always,
+                life: Life::For(self.ms()),
+                reply: SetReply::Plain,
+            })),
+        };
+        self.send(cx, desk, command, open, asks(lock, Ask::Renew, true, Some(self.timeout)));
+        self.waiting(cx, "renew")
+    }
+
+    fn release(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        if desk.last_grant(lock).is_none() {
+            return Flow::Done(Outcome::Refused);
+        }
+        let open = self.blank(cx, desk, task, lock);
+        if self.giving == Giving::GetThenDel {
+            let command = Command::Get(LockKeys::of(lock).lock);
+            let note = asks(lock, Ask::Holder, true, Some(self.timeout));
+            self.send(cx, desk, command, Open { step: Step::Look, ..open }, note);
+        } else {
+            self.give(cx, desk, open);
+        }
+        self.waiting(cx, "release")
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
+        let Some(Packet::Answer(reply, grant)) = body.get::<Packet>() else { return };
+        if let Some(open) = self.open.take(cx, body.request) {
+            self.answered(cx, desk, open, reply, *grant);
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64) {
+        let Some(open) = self.open.take(cx, request) else { return };
+        if open.step == Step::Rest {
+            return self.take(cx, desk, open);
+        }
+        cx.abandon(self.server);
+        self.unknown(cx, desk, open, Outcome::Timeout);
+    }
+
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _peer: ProcId) {
+        let lost: Vec<u64> =
+            self.open.iter().filter(|(_, open)| open.step != Step::Rest).map(|o| o.0).collect();
+        for number in lost {
+            if let Some(open) = self.open.take(cx, number) {
+                self.unknown(cx, desk, open, Outcome::Closed);
+            }
+        }
+    }
+
+    fn task_of(&self, request: u64) -> Option<usize> {
+        self.open.get(request).map(|open| open.task)
+    }
+
+    fn on_crash(&mut self) {
+        self.open.clear();
+    }
+
+    fn on_settings(&mut self, settings: &Settings) {
+        self.ttl = settings.span("lock.ttl");
+        self.retry = settings.span("acquire.retry");
+        self.jitter = settings.span("acquire.jitter");
+        self.timeout = settings.span("request.timeout");
+        self.cleans = settings.word("lock.unknown") == "delete";
+        self.counts = match settings.word("lock.deadline") {
+            "receipt" => Counts::FromReceipt,
+            "none" => Counts::Never,
+            _ => Counts::FromSend,
+        };
+        self.taking = match settings.word("lock.acquire") {
+            "setnx-then-expire" => Taking::SetnxThenExpire,
+            "set-then-incr" => Taking::SetThenIncr,
+            "script" => Taking::Script,
+            _ => Taking::SetNxPx,
+        };
+        self.giving = match settings.word("lock.release") {
+            "del" => Giving::Del,
+            "get-then-del" => Giving::GetThenDel,
+            _ => Giving::Compare,
+        };
+        self.extending = match settings.word("lock.extend") {
+            "pexpire" => Extending::Pexpire,
+            "set" => Extending::Set,
+            _ => Extending::Compare,
+        };
+    }
+}
