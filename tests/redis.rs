@@ -168,6 +168,7 @@ fn a_restart_later_than_the_last_end_breaks_no_promise_that_is_still_needed() {
             .edits("at 1s kill redis-a; at 11500ms restart redis-a"),
     );
     assert_eq!((v.double_grant, v.overlap_us, v.lost_updates), (0, 0, 0));
+    assert_eq!(v.broken_promises, 0);
 }
 
 #[test]

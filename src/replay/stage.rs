@@ -95,7 +95,7 @@ impl Sink<Locks> for Ears {
             What::Deliver(message) => {
                 let Some(body) = self.bodies.get(message.0 as usize) else { return };
                 match body.get::<Packet>() {
-                    Some(Packet::Answer(reply, _)) => Heard::Answer(body.request, reply.clone()),
+                    Some(Packet::Answer(reply)) => Heard::Answer(body.request, reply.clone()),
                     Some(Packet::Push(reply)) => Heard::Push(reply.clone()),
                     _ => return,
                 }
@@ -138,7 +138,8 @@ impl Stage {
         let mut procs: Vec<ProcPlan<Locks>> = Vec::new();
         for (index, _) in servers.iter().enumerate() {
             let master = replicas.contains(&index).then_some(ProcId(0));
-            let start = Start { version, persistence: persistence.clone(), master };
+            let persistence = persistence.clone();
+            let start = Start { version, persistence, master, stays_out: Micros::ZERO };
             procs.push(proc(Box::new(Server::new(start))));
         }
         let mut names = servers.clone();

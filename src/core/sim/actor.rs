@@ -26,6 +26,8 @@ pub trait Domain: Sized + 'static {
     type Fact: Clone + PartialEq + Debug;
     /// What can be set.
     type Settings: Clone + Debug;
+    /// What an observer of all processes knows at once, for what actors note about themselves.
+    type Commons: Clone + Default + Debug;
 
     /// The word that names an operation: `write` for `write balance = 90`.
     fn verb(op: &Self::Op) -> &'static str;
@@ -455,6 +457,12 @@ impl<D: Domain> Cx<'_, D> {
     /// Sets a local of this process.
     pub fn set_local(&mut self, place: usize, value: i64) {
         self.core.procs[usize::from(self.me.0)].locals[place] = value;
+    }
+
+    /// What an observer of all processes knows. It is for notes, like [`Cx::now`]: no process may
+    /// decide by it.
+    pub fn commons(&mut self) -> &mut D::Commons {
+        &mut self.core.commons
     }
 
     /// A random number for this process: the same key gives the same number in every run.

@@ -47,6 +47,7 @@ pub(super) struct Heart<D: Domain> {
     pub(super) moment: u32,
     /// It is over because nothing was due any more.
     pub(super) dry: bool,
+    pub(super) commons: D::Commons,
     /// Every word that a main task executed, where a search wants to know.
     pub(super) roll: Option<Vec<Step>>,
 }

@@ -48,6 +48,7 @@ impl<D: Domain> World<D> {
             over: false,
             moment: 0,
             dry: false,
+            commons: D::Commons::default(),
             roll: None,
             procs,
             plan: plan.clone(),

@@ -38,6 +38,7 @@ impl Domain for Locks {
     type Op = Op;
     type Fact = Fact;
     type Settings = Settings;
+    type Commons = redis::Polls;
 
     fn verb(op: &Op) -> &'static str {
         op.verb()
@@ -168,7 +169,7 @@ pub struct Registry {
 impl Registry {
     /// All systems of this edition: one line each.
     pub fn standard() -> Registry {
-        Registry { systems: vec![&Lease, &redis::Redis] }
+        Registry { systems: vec![&Lease, &redis::Redis, &redis::Redlock] }
     }
 
     /// These and one more.

@@ -9,7 +9,7 @@ use super::scripts::Script;
 use super::server::Packet;
 use super::text::Text;
 use super::witness::LockKeys;
-use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
+use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token};
 use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to};
 use crate::systems::client::{LockClient, Requests, asks};
 use crate::systems::{Body, Desk, Locks, Settings};
@@ -47,8 +47,6 @@ struct Open {
     sent: Local,
     /// When the whole acquire gives up.
     until: Option<Local>,
-    /// The grant that a first request made.
-    grant: Option<Grant>,
     /// How many tries came before.
     tries: u64,
 }
@@ -216,7 +214,6 @@ impl Library {
             value: self.values.iter().find(|v| v.0 == lock).map_or(0, |v| v.1),
             sent: cx.clock(desk.clock()),
             until: None,
-            grant: None,
             tries: 0,
         }
     }
@@ -266,15 +263,7 @@ impl Library {
     }
 
     /// The key is set: perhaps there is more to do before the lock is held.
-    fn taken(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        desk: &mut Desk,
-        open: Open,
-        grant: Option<Grant>,
-        reply: &Reply,
-    ) {
-        let open = Open { grant: grant.or(open.grant), ..open };
+    fn taken(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: &Reply) {
         let (command, step) = match (self.taking, open.step) {
             (Taking::SetnxThenExpire, Step::Set) => (self.pexpire(open.lock), Step::Expire),
             (Taking::SetThenIncr, Step::Set) => {
@@ -296,7 +285,9 @@ impl Library {
     }
 
     fn holds(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, token: Option<Token>) {
-        let Some(grant) = open.grant.filter(|_| cx.waits(open.task)) else {
+        // For the books: which grant it is that the client consumes.
+        let grant = cx.commons().grant_of(open.lock, &Text::Number(open.value));
+        let Some(grant) = grant.filter(|_| cx.waits(open.task)) else {
             // The task that asked was stopped: no code of the client consumes the grant.
             cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Closed));
             return;
@@ -312,18 +303,11 @@ impl Library {
         cx.finish(open.task, Outcome::Ok);
     }
 
-    fn answered(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        desk: &mut Desk,
-        open: Open,
-        reply: &Reply,
-        grant: Option<Grant>,
-    ) {
+    fn answered(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: &Reply) {
         let no = matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
         match open.step {
             Step::Set if no => self.again_later(cx, desk, open),
-            Step::Set | Step::Expire | Step::Count => self.taken(cx, desk, open, grant, reply),
+            Step::Set | Step::Expire | Step::Count => self.taken(cx, desk, open, reply),
             Step::Look if *reply == Reply::Bulk(Text::Number(open.value)) => {
                 cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
                 // A program that was stopped meanwhile sends nothing more.
@@ -449,9 +433,9 @@ impl LockClient for Library {
     }
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
-        let Some(Packet::Answer(reply, grant)) = body.get::<Packet>() else { return };
+        let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
         if let Some(open) = self.open.take(cx, body.request) {
-            self.answered(cx, desk, open, reply, *grant);
+            self.answered(cx, desk, open, reply);
         }
     }
 

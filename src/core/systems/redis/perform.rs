@@ -174,8 +174,7 @@ impl Server {
             self.sessions.iter_mut().for_each(|session| session.touched(key, what.deletes()));
         }
         let deed = self.deed.unwrap_or(Deed { by: cx.me(), asks: false });
-        let made = self.witness.changed(cx, &self.keys, changes, deed);
-        self.granted = made.or(self.granted);
+        self.witness.changed(cx, &self.keys, changes, deed);
         self.offset += 1;
         self.spread(cx, batch(changes, &self.keys));
         if self.config.notify != Notify::default() {

@@ -146,3 +146,60 @@ pub const SERVER_RULES: &[Rule] = &[
         "Redis 7.0.15, random commands",
     ),
 ];
+
+const fn inferred(says: &'static str, place: &'static str) -> Rule {
+    Rule { says, basis: Basis::Inference, place }
+}
+
+/// Rules of Redlock: of the masters, which know nothing of it, and of its client.
+pub const REDLOCK_RULES: &[Rule] = &[
+    documented(
+        "A client holds the lock if a majority of the masters said yes and less than the time to live \
+         has passed since it began to ask.",
+        "Redis documentation, “Distributed Locks with Redis”",
+    ),
+    source(
+        "It then holds it for the time to live, less what has passed, less a hundredth of the time to \
+         live and 2 ms.",
+        "antirez/redlock-rb, redlock.rb",
+    ),
+    documented(
+        "Whoever fails deletes its value on all masters, also where it believes that it was not set.",
+        "Redis documentation, “Distributed Locks with Redis”",
+    ),
+    recorded(
+        "A master that answers too late has set the key all the same.",
+        "Five of Redis 7.0.15, timed_out_set_still_applies, steps 6-13",
+    ),
+    recorded(
+        "A client with enough votes that came too late does not hold the lock.",
+        "Five of Redis 7.0.15, slow_acquire_validity, step 12",
+    ),
+    recorded(
+        "A master that restarts without files votes again, and two clients have a majority.",
+        "Five of Redis 7.0.15, restart_double_grant, steps 8-23",
+    ),
+    recorded(
+        "A step of one master’s wall clock takes a vote away before its time.",
+        "Five of Redis 7.0.15, clock_jump, steps 8-19",
+    ),
+    documented(
+        "A master that stays out after a restart for longer than the time to live takes no vote away \
+         that is still needed.",
+        "Redis documentation, “Distributed Locks with Redis”",
+    ),
+    documented(
+        "How often a lock is extended has to be limited, or nobody else gets it.",
+        "Redis documentation, “Distributed Locks with Redis”",
+    ),
+    inferred(
+        "Each master has one value, so that there are never two majorities at one time; a majority can \
+         end while the time that its holder was promised still runs.",
+        "It follows from counting: two majorities of the same masters share one.",
+    ),
+    Rule {
+        says: "Whether this is safe enough where correctness depends on it.",
+        basis: Basis::Disputed,
+        place: "Martin Kleppmann, “How to do distributed locking”, 2016; antirez, “Is Redlock safe?”, 2016",
+    },
+];

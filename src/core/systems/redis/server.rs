@@ -10,17 +10,16 @@ use super::replica::{Link, Stream, Upstream};
 use super::scripts::Script;
 use super::session::{Blocked, Session};
 use super::witness::{Deed, Witness};
-use crate::judge::Grant;
 use crate::sim::{Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Local, Micros, ProcId, TimerId};
-use crate::systems::{Body, Fact, Locks, Settings};
+use crate::systems::{Body, Fact, Inquiry, Locks, Settings};
 
 /// What travels between a client and a server.
 #[derive(Clone, Debug)]
 pub enum Packet {
     /// A command.
     Ask(Command),
-    /// Its answer; for the books alone, the grant that it brought about. No client decides by it.
-    Answer(Reply, Option<Grant>),
+    /// Its answer.
+    Answer(Reply),
     /// What a server says unasked.
     Push(Reply),
     /// The client closes the connection; what it sent before is read first.
@@ -36,6 +35,8 @@ pub struct Start {
     pub persistence: Persistence,
     /// Whose replica it is.
     pub master: Option<ProcId>,
+    /// How long it stays out after a restart: it answers nobody, as if it were not there yet.
+    pub stays_out: Micros,
 }
 
 /// What `CONFIG SET` changes.
@@ -83,10 +84,12 @@ pub struct Server {
     pub(super) witness: Witness,
     /// Whose command it carries out.
     pub(super) deed: Option<Deed>,
-    /// The grant that the command has made.
-    pub(super) granted: Option<Grant>,
     /// How long a lock is asked for, to show how much is left of it.
     ttl: Micros,
+    /// It has been started before.
+    was_started: bool,
+    /// It was restarted, and stays out for a while.
+    is_out: bool,
     /// Whether `SHUTDOWN` said to save.
     pub(super) parting: Option<bool>,
     pub(super) alarms: Alarms,
@@ -113,6 +116,7 @@ pub(super) mod alarm {
     pub(in super::super) const SYNC: u64 = 3;
     pub(in super::super) const SAVE: u64 = 4;
     pub(in super::super) const BEAT: u64 = 5;
+    pub(in super::super) const JOIN: u64 = 6;
     pub(in super::super) const WAIT: u64 = 1 << 32;
 }
 
@@ -144,17 +148,20 @@ impl Server {
             asks_for_acks: false,
             witness: Witness::default(),
             deed: None,
-            granted: None,
             ttl: Micros::ZERO,
+            was_started: false,
+            is_out: false,
             parting: None,
             alarms: Alarms::default(),
         }
     }
 
-    /// The same server, which says to the judge what becomes of so many locks.
+    /// The same server, as one of so many masters that have the keys of so many locks.
     #[must_use]
-    pub fn with_locks(self, locks: usize, ttl: Micros) -> Server {
-        Server { witness: Witness::new(locks), ttl, ..self }
+    pub fn with_locks(self, locks: usize, masters: usize, settings: &Settings) -> Server {
+        let mut server = Server { witness: Witness::new(locks, masters), ..self };
+        server.on_settings(settings);
+        server
     }
 
     /// Milliseconds of the server's wall clock: what every end is counted by.
@@ -175,17 +182,7 @@ impl Server {
     }
 
     pub(super) fn answer(cx: &mut Cx<'_, Locks>, conn: ConnId, request: u64, reply: Reply) {
-        Server::answer_with(cx, conn, request, reply, None);
-    }
-
-    fn answer_with(
-        cx: &mut Cx<'_, Locks>,
-        conn: ConnId,
-        request: u64,
-        reply: Reply,
-        grant: Option<Grant>,
-    ) {
-        cx.send(conn, Body::new(reply.name(), request, Packet::Answer(reply, grant)), None);
+        cx.send(conn, Body::new(reply.name(), request, Packet::Answer(reply)), None);
     }
 
     /// The keys at this moment.
@@ -297,10 +294,9 @@ impl Server {
                 if offset != before || all {
                     self.session(conn, peer).offset = offset;
                 }
-                let grant = self.granted.take();
                 if let Some(reply) = reply {
                     self.witness.answered(cx, &command, &reply, peer);
-                    Server::answer_with(cx, conn, request, reply, grant);
+                    Server::answer(cx, conn, request, reply);
                 }
             }
         }
@@ -366,6 +362,42 @@ impl Server {
         self.plan_sweep(cx);
     }
 
+    /// Comes into service, with what its files bring back.
+    fn join(&mut self, cx: &mut Cx<'_, Locks>) {
+        let now = Server::now(cx);
+        self.alarms.began = cx.clock(ClockKind::Mono);
+        self.alarms.last_save = now;
+        self.keys = self.files.load(&self.config.persistence, now, self.start.master.is_none());
+        if let Some(master) = self.start.master {
+            self.follow(cx, master);
+        }
+        self.witness.restarted(cx, &self.keys, now);
+        self.plan_sweep(cx);
+    }
+
+    fn read(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
+        if let Some(stream) = body.get::<Stream>() {
+            return self.heard(cx, from, conn, &stream.clone());
+        }
+        if let Some(Inquiry::Holds(lock, token)) = body.get::<Inquiry>() {
+            let holds = self.witness.holds(*lock, *token, &self.keys, Server::now(cx));
+            let name = if holds { "yes" } else { "no" };
+            let body = Body::new(name, body.request, Inquiry::Answer(holds));
+            cx.send(conn, body.with_token(Some(*token)), None);
+            return;
+        }
+        match body.get::<Packet>() {
+            Some(Packet::Ask(command)) => self.came(cx, conn, from, body.request, command.clone()),
+            Some(Packet::Close) => {
+                // What a closed connection waited for is never looked at.
+                self.sessions.retain(|s| s.conn != conn);
+                self.postponed.retain(|c| *c != conn);
+                self.replicas.retain(|l| l.conn != conn);
+            }
+            _ => {}
+        }
+    }
+
     /// Starts anew: with the files, and with nothing that was in memory only.
     fn forget(&mut self) {
         self.config = Config::of(&self.start);
@@ -415,34 +447,23 @@ impl Actor<Locks> for Server {
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
-        let now = Server::now(cx);
-        self.alarms.began = cx.clock(ClockKind::Mono);
-        self.alarms.last_save = now;
-        self.keys = self.files.load(&self.config.persistence, now, self.start.master.is_none());
-        if let Some(master) = self.start.master {
-            self.follow(cx, master);
+        let again = std::mem::replace(&mut self.was_started, true);
+        self.is_out = again && self.start.stays_out > Micros::ZERO;
+        if self.is_out {
+            let at = cx.clock(ClockKind::Mono).plus(self.start.stays_out);
+            cx.timer(ClockKind::Mono, at, alarm::JOIN);
+        } else {
+            self.join(cx);
         }
-        self.witness.restarted(cx, &self.keys, now);
-        self.plan_sweep(cx);
     }
 
-    fn on_clock(&mut self, cx: &mut Cx<'_, Locks>, before: &Clocks) {
-        self.witness.clock_changed(cx, &self.keys, before);
+    fn on_clock(&mut self, cx: &mut Cx<'_, Locks>, _before: &Clocks) {
+        self.witness.clock_changed(cx, &self.keys);
     }
 
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
-        if let Some(stream) = body.get::<Stream>() {
-            return self.heard(cx, from, conn, &stream.clone());
-        }
-        match body.get::<Packet>() {
-            Some(Packet::Ask(command)) => self.came(cx, conn, from, body.request, command.clone()),
-            Some(Packet::Close) => {
-                // What a closed connection waited for is never looked at.
-                self.sessions.retain(|s| s.conn != conn);
-                self.postponed.retain(|c| *c != conn);
-                self.replicas.retain(|l| l.conn != conn);
-            }
-            _ => {}
+        if !self.is_out {
+            self.read(cx, from, conn, body);
         }
     }
 
@@ -472,6 +493,10 @@ impl Actor<Locks> for Server {
                 self.snapshot(cx);
             }
             alarm::BEAT => self.beat(cx),
+            alarm::JOIN => {
+                self.is_out = false;
+                self.join(cx);
+            }
             key => self.waited_enough(cx, ConnId((key & 0xFFFF_FFFF) as u32)),
         }
     }
@@ -488,15 +513,13 @@ impl Actor<Locks> for Server {
         }
     }
 
-    fn on_crash(&mut self, cx: &mut Cx<'_, Locks>, how: CrashKind) {
+    fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, how: CrashKind) {
         let points = !self.config.persistence.save.is_empty();
         if how == CrashKind::Clean && self.parting.unwrap_or(points) {
             self.files.save(&self.keys);
         }
         self.files.crash(how);
         self.forget();
-        let left = self.files.load(&self.config.persistence, i64::MIN, self.is_master());
-        self.witness.crashed(cx, &left);
     }
 
     fn on_settings(&mut self, settings: &Settings) {

@@ -1,9 +1,11 @@
-//! Redis as a lock service: one server, and a library that is by the book or wrong in a known way.
+//! Redis as a lock service: one server, or a majority of masters, each with a library that is by the
+//! book or wrong in a known way.
 
 use super::command::{Fsync, Version};
 use super::library::Library;
+use super::majority::Majority;
 use super::persist::Persistence;
-use super::rules::SERVER_RULES;
+use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
@@ -14,12 +16,7 @@ use crate::systems::{Kind, Locks, Rule, Settings, Spec, System};
 pub struct Redis;
 
 const SETTINGS: &[Spec] = &[
-    Spec {
-        key: "lock.ttl",
-        kind: Kind::Term,
-        default: "10s",
-        about: "How long a lock is asked for, and extended by.",
-    },
+    TTL,
     Spec {
         key: "lock.acquire",
         kind: Kind::Choice(&["set-nx-px", "setnx-then-expire", "set-then-incr", "script"]),
@@ -56,25 +53,108 @@ const SETTINGS: &[Spec] = &[
         about: "What a client does about a try that nobody answered: it deletes its value, if it was \
                 set after all; nothing.",
     },
+    JITTER,
+    VERSION,
+    FILES,
+];
+
+const TTL: Spec = Spec {
+    key: "lock.ttl",
+    kind: Kind::Term,
+    default: "10s",
+    about: "How long a lock is asked for, and extended by.",
+};
+
+const JITTER: Spec = Spec {
+    key: "acquire.jitter",
+    kind: Kind::Span,
+    default: "0s",
+    about: "The most that a client waits beyond `acquire.retry`, drawn anew before each try.",
+};
+
+const VERSION: Spec = Spec {
+    key: "redis.version",
+    kind: Kind::Choice(&["redis-7.0", "redis-8.4", "valkey-9.1"]),
+    default: "redis-7.0",
+    about: "Which server it is, where they differ.",
+};
+
+const FILES: Spec = Spec {
+    key: "redis.files",
+    kind: Kind::Choice(&["none", "rdb", "aof-everysec", "aof-always"]),
+    default: "none",
+    about: "What outlives the server: nothing; snapshots by the default save points; an append-only \
+            file that is synced every second; one that is synced before each answer.",
+};
+
+const MAJORITY_SETTINGS: &[Spec] = &[
+    TTL,
+    Spec { default: "200ms", ..JITTER },
     Spec {
-        key: "acquire.jitter",
+        key: "redlock.masters",
+        kind: Kind::Choice(&["3", "4", "5", "7"]),
+        default: "5",
+        about: "How many masters there are, as nodes `redis-a` to `redis-g`.",
+    },
+    Spec {
+        key: "redlock.order",
+        kind: Kind::Choice(&["parallel", "sequential"]),
+        default: "parallel",
+        about: "Whether a client asks all masters at once, or each after the answer of the one before.",
+    },
+    Spec {
+        key: "redlock.patience",
+        kind: Kind::Term,
+        default: "500ms",
+        about: "How long a client waits for one master.",
+    },
+    Spec {
+        key: "redlock.decide",
+        kind: Kind::Choice(&["all", "quorum"]),
+        default: "all",
+        about: "When a client counts: when all masters have answered or were given up, or as soon as a \
+                majority has said yes.",
+    },
+    Spec {
+        key: "redlock.elapsed",
+        kind: Kind::Choice(&["checked", "unchecked"]),
+        default: "checked",
+        about: "Whether a client that has a majority looks if there is time left.",
+    },
+    Spec {
+        key: "redlock.drift",
+        kind: Kind::Choice(&["reference", "hundredth", "none"]),
+        default: "reference",
+        about: "What is allowed for clocks that do not run alike: a hundredth of the time and 2 ms; a \
+                hundredth; nothing.",
+    },
+    Spec {
+        key: "redlock.value",
+        kind: Kind::Choice(&["per-try", "per-acquire"]),
+        default: "per-try",
+        about: "Whether each try has a value of its own, or all tries of an acquire the same one.",
+    },
+    Spec {
+        key: "redlock.failed",
+        kind: Kind::Choice(&["delete", "leave"]),
+        default: "delete",
+        about: "What a client does with the keys of a try that failed: it deletes them on all masters; \
+                nothing.",
+    },
+    Spec {
+        key: "redlock.extensions",
+        kind: Kind::Number,
+        default: "3",
+        about: "How often a client may extend a lock.",
+    },
+    Spec {
+        key: "redis.restart_delay",
         kind: Kind::Span,
         default: "0s",
-        about: "The most that a client waits beyond `acquire.retry`, drawn anew before each try.",
+        about: "How long a master stays out after a restart.",
     },
-    Spec {
-        key: "redis.version",
-        kind: Kind::Choice(&["redis-7.0", "redis-8.4", "valkey-9.1"]),
-        default: "redis-7.0",
-        about: "Which server it is, where they differ.",
-    },
-    Spec {
-        key: "redis.files",
-        kind: Kind::Choice(&["none", "rdb", "aof-everysec", "aof-always"]),
-        default: "none",
-        about: "What outlives the server: nothing; snapshots by the default save points; an \
-                append-only file that is synced every second; one that is synced before each answer.",
-    },
+    VERSION,
+    FILES,
 ];
 
 impl System for Redis {
@@ -110,19 +190,69 @@ impl System for Redis {
         settings: &Settings,
         locks: usize,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
-        let version = match settings.word("redis.version") {
-            "redis-8.4" => Version::REDIS_8_4,
-            "valkey-9.1" => Version::VALKEY_9_1,
-            _ => Version::REDIS_7_0,
-        };
-        let start = Start { version, persistence: persistence(settings), master: None };
-        let server = Server::new(start).with_locks(locks, settings.span("lock.ttl"));
+        let server = Server::new(start(settings)).with_locks(locks, 1, settings);
         vec![("redis-a".into(), "Redis".into(), Box::new(server))]
     }
 
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
         Box::new(Library::new(settings, servers[0]))
     }
+}
+
+/// Independent Redis masters, as nodes `redis-a` to `redis-g`.
+#[derive(Clone, Copy, Debug)]
+pub struct Redlock;
+
+impl System for Redlock {
+    fn name(&self) -> &'static str {
+        "redlock"
+    }
+
+    fn about(&self) -> &'static str {
+        "Independent Redis masters that know nothing of each other, of which a majority grants a lock."
+    }
+
+    fn token_word(&self) -> &'static str {
+        "random value"
+    }
+
+    fn settings(&self) -> &'static [Spec] {
+        MAJORITY_SETTINGS
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        REDLOCK_RULES
+    }
+
+    fn servers(
+        &self,
+        settings: &Settings,
+        locks: usize,
+    ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
+        let count: u8 = settings.word("redlock.masters").parse().unwrap_or(5);
+        let names = (b'a'..).take(usize::from(count)).map(char::from);
+        let master = |name: char| {
+            let server = Server::new(start(settings));
+            let server = server.with_locks(locks, usize::from(count), settings);
+            let label = format!("Redis {}", name.to_ascii_uppercase());
+            (format!("redis-{name}"), label, Box::new(server) as Box<dyn Actor<Locks>>)
+        };
+        names.map(master).collect()
+    }
+
+    fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
+        Box::new(Majority::new(settings, servers))
+    }
+}
+
+fn start(settings: &Settings) -> Start {
+    let version = match settings.word("redis.version") {
+        "redis-8.4" => Version::REDIS_8_4,
+        "valkey-9.1" => Version::VALKEY_9_1,
+        _ => Version::REDIS_7_0,
+    };
+    let stays_out = settings.span("redis.restart_delay");
+    Start { version, persistence: persistence(settings), master: None, stays_out }
 }
 
 fn persistence(settings: &Settings) -> Persistence {

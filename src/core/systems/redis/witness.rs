@@ -6,6 +6,7 @@
 use super::command::{Command, Only, Reply};
 use super::engine::Happened;
 use super::keyspace::{Entry, Keyspace, Value};
+use super::poll::Vote;
 use super::scripts::Script;
 use super::text::Text;
 use crate::judge::{Ask, Grant, LockId, Mode, Testimony, Token, TruthEnd};
@@ -34,7 +35,6 @@ impl LockKeys {
 
 #[derive(Clone, Debug)]
 struct Held {
-    grant: Grant,
     client: ProcId,
     value: Text,
     expires: Option<i64>,
@@ -46,13 +46,17 @@ struct Held {
 struct Seat {
     keys: LockKeys,
     held: Option<Held>,
-    /// Who set each value first, and the grant that it was.
-    owners: Vec<(Text, ProcId, Grant)>,
+    /// Who set each value first.
+    owners: Vec<(Text, ProcId)>,
 }
 
 /// The locks among a server's keys.
 #[derive(Clone, Default, Debug)]
-pub struct Witness(Vec<Seat>);
+pub struct Witness {
+    seats: Vec<Seat>,
+    /// How many masters there are, of which this is one.
+    masters: usize,
+}
 
 /// What a command did, as far as its server knows it.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +79,11 @@ impl Deed {
         };
         Deed { by, asks }
     }
+
+    /// Whether what it moves is an end that its sender wants to move.
+    fn extends(self) -> bool {
+        !self.asks
+    }
 }
 
 /// The first reading of the wall clock at which a key with this end is gone.
@@ -90,39 +99,39 @@ fn text(entry: Option<&Entry>) -> Option<&Text> {
 }
 
 impl Witness {
-    /// Of so many locks.
-    pub fn new(locks: usize) -> Witness {
+    /// Of so many locks, at one of so many masters.
+    pub fn new(locks: usize, masters: usize) -> Witness {
         let seat = |number| Seat {
             keys: LockKeys::of(LockId(number as u16)),
             held: None,
             owners: Vec::new(),
         };
-        Witness((0..locks).map(seat).collect())
+        Witness { seats: (0..locks).map(seat).collect(), masters }
     }
 
-    /// Keys were changed: the grant that was made, where one was.
+    /// Keys were changed.
     pub(super) fn changed(
         &mut self,
         cx: &mut Cx<'_, Locks>,
         keys: &Keyspace,
         changes: &[(Text, Happened)],
         deed: Deed,
-    ) -> Option<Grant> {
-        let mut made = None;
-        for (index, seat) in self.0.iter_mut().enumerate() {
-            let lock = LockId(index as u16);
+    ) {
+        let masters = self.masters;
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let lock = (LockId(index as u16), masters);
             let last = changes.iter().rev().find(|c| c.0 == seat.keys.lock).map(|c| c.1);
             let counted = changes.iter().any(|c| c.0 == seat.keys.counter);
             if let Some(what) = last {
-                made = seat.look(cx, keys, (lock, what, counted), deed).or(made);
+                seat.look(cx, keys, lock, (what, counted), deed);
             } else if counted {
-                seat.mint(cx, keys, deed.by);
+                seat.mint(cx, keys, lock.0, deed.by);
             }
         }
-        made
     }
 
-    /// The answer to a command: what of it is a refusal.
+    /// The answer to a command: what of it is a refusal. One of several masters refuses nothing: what
+    /// that means is its client's conclusion.
     pub(super) fn answered(
         &mut self,
         cx: &mut Cx<'_, Locks>,
@@ -130,7 +139,7 @@ impl Witness {
         reply: &Reply,
         by: ProcId,
     ) {
-        if !matches!(reply, Reply::Nil | Reply::Number(0)) {
+        if self.masters != 1 || !matches!(reply, Reply::Nil | Reply::Number(0)) {
             return;
         }
         let (key, ask) = match command {
@@ -147,75 +156,58 @@ impl Witness {
             Command::Del(keys) => (keys.first(), Ask::Release),
             _ => return,
         };
-        let seat = self.0.iter().position(|seat| Some(&seat.keys.lock) == key);
+        let seat = self.seats.iter().position(|seat| Some(&seat.keys.lock) == key);
         if let Some(index) = seat {
             cx.note(Testimony::Refuse(LockId(index as u16), by, ask));
         }
     }
 
-    /// The server died, and these keys are what a restart will bring back.
-    pub(super) fn crashed(&mut self, cx: &mut Cx<'_, Locks>, left: &Keyspace) {
-        for seat in &mut self.0 {
-            let kept = text(left.raw(&seat.keys.lock));
-            if let Some(held) = seat.held.take_if(|held| Some(&held.value) != kept) {
-                cx.note(Testimony::Free(held.grant, TruthEnd::Forgotten));
-            }
-        }
-    }
-
-    /// The server is there again. What it brings back can be an older holder's.
+    /// The server is there again. As long as it was not, nobody could be told otherwise than before.
+    /// What it brings back can be nothing, or an older holder's.
     pub(super) fn restarted(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, now: i64) {
-        for (index, seat) in self.0.iter_mut().enumerate() {
-            let lock = LockId(index as u16);
+        let masters = self.masters;
+        for (index, seat) in self.seats.iter_mut().enumerate() {
             let there = keys.live(&seat.keys.lock, now);
-            match (&seat.held, text(there)) {
-                (None, Some(value)) => {
-                    let value = value.clone();
-                    seat.seat_again(cx, lock, value, there.and_then(|e| e.expires));
-                }
-                (Some(_), Some(_)) => seat.extend(cx, there.and_then(|e| e.expires)),
-                (Some(held), None) => {
-                    let gone = held.expires.map_or(Local(i64::MAX), gone_at);
-                    let moment = cx.passed(ClockKind::Wall, gone);
-                    cx.note(Testimony::Free(held.grant, TruthEnd::Expired(moment)));
-                    seat.held = None;
-                }
-                (None, None) => {}
+            let (value, expires) = (text(there).cloned(), there.and_then(|entry| entry.expires));
+            let known = seat.held.as_ref().map(|held| (held.value.clone(), held.expires));
+            if known == value.clone().map(|value| (value, expires)) {
+                continue;
+            }
+            let owner = |value: &Text| seat.owners.iter().find(|o| o.0 == *value).map(|o| o.1);
+            seat.held = value.and_then(|value| {
+                let token = value.number().and_then(token);
+                Some(Held { client: owner(&value)?, value, expires, token })
+            });
+            let deed = Deed { by: cx.me(), asks: false };
+            seat.vote(cx, (LockId(index as u16), masters), TruthEnd::Forgotten, deed);
+        }
+    }
+
+    /// The wall clock changed, and with it when each key will be over.
+    pub(super) fn clock_changed(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace) {
+        let masters = self.masters;
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            // One that is over and was not deleted is there again where the clock went back.
+            if seat.held.is_some() && keys.raw(&seat.keys.lock).is_some() {
+                let deed = Deed { by: cx.me(), asks: false };
+                seat.vote(cx, (LockId(index as u16), masters), TruthEnd::Forgotten, deed);
             }
         }
     }
 
-    /// The wall clock changed, and with it when each truth will end. One that was over, and whose
-    /// key nobody had deleted, is there again where the clock went back.
-    pub(super) fn clock_changed(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        keys: &Keyspace,
-        before: &Clocks,
-    ) {
-        let now = cx.now();
-        for (index, seat) in self.0.iter_mut().enumerate() {
-            let Some(end) = seat.held.as_ref().and_then(|held| held.expires) else { continue };
-            let (then, gone) = (before.get(ClockKind::Wall), gone_at(end));
-            let (was_over, is_over) = (then.read(now) >= gone, cx.clock(ClockKind::Wall) >= gone);
-            if was_over && !is_over && keys.raw(&seat.keys.lock).is_some() {
-                if let Some(held) = seat.held.take() {
-                    let passed = then.passed(gone);
-                    cx.note(Testimony::Free(held.grant, TruthEnd::Expired(passed)));
-                    seat.seat_again(cx, LockId(index as u16), held.value, Some(end));
-                }
-            } else if !was_over && let Some(held) = &seat.held {
-                let expires = cx.when(ClockKind::Wall, gone);
-                cx.note(Testimony::Expires(held.grant, expires));
-            }
-        }
+    /// Whether that token is the holder's, at this moment.
+    pub(super) fn holds(&self, lock: LockId, token: Token, keys: &Keyspace, now: i64) -> bool {
+        self.seats.get(usize::from(lock.0)).is_some_and(|seat| {
+            let there = keys.live(&seat.keys.lock, now).is_some();
+            there && seat.held.as_ref().is_some_and(|held| held.token == Some(token))
+        })
     }
 
     /// What the server shows of its locks.
     pub(super) fn facts(&self, now: Micros, clocks: &Clocks, ttl: Micros) -> Vec<Fact> {
         let mut facts = Vec::new();
         let wall = clocks.get(ClockKind::Wall);
-        for (index, seat) in self.0.iter().enumerate() {
+        for (index, seat) in self.seats.iter().enumerate() {
             let lock = LockId(index as u16);
             let live = |held: &&Held| held.expires.is_none_or(|end| wall.read(now) < gone_at(end));
             let Some(held) = seat.held.as_ref().filter(live) else {
@@ -240,91 +232,82 @@ impl Seat {
         &mut self,
         cx: &mut Cx<'_, Locks>,
         keys: &Keyspace,
-        (lock, what, counted): (LockId, Happened, bool),
+        lock: (LockId, usize),
+        (what, counted): (Happened, bool),
         deed: Deed,
-    ) -> Option<Grant> {
+    ) {
         let there = keys.raw(&self.keys.lock);
         let expires = there.and_then(|entry| entry.expires);
-        let value = text(there).cloned();
-        if self.held.as_ref().map(|held| &held.value) == value.as_ref() {
-            self.extend(cx, expires);
-            return None;
-        }
-        if let Some(held) = self.held.take() {
-            let why = match what {
-                _ if held.expires.is_some_and(|end| cx.clock(ClockKind::Wall) >= gone_at(end)) => {
-                    let gone = gone_at(held.expires.unwrap_or_default());
-                    TruthEnd::Expired(cx.passed(ClockKind::Wall, gone))
-                }
-                Happened::Evicted => TruthEnd::Forgotten,
-                _ if deed.by == held.client => TruthEnd::Released,
-                _ => TruthEnd::Removed(deed.by),
-            };
-            cx.note(Testimony::Free(held.grant, why));
-        }
-        let value = value?;
-        let token = match keys.raw(&self.keys.counter).map(|entry| &entry.value) {
-            Some(Value::Text(Text::Number(count))) if counted => Some(*count),
-            _ => value.number(),
+        let old = self.held.take();
+        let own = old.as_ref().is_some_and(|held| held.client == deed.by);
+        let why = match what {
+            Happened::Evicted => TruthEnd::Forgotten,
+            _ if own => TruthEnd::Released,
+            _ => TruthEnd::Removed(deed.by),
         };
-        let token = token.and_then(|number| u64::try_from(number).ok()).map(Token);
-        Some(self.grant(cx, lock, (deed.by, value, expires), token, deed.asks))
+        self.held = text(there).cloned().map(|value| match old {
+            Some(held) if held.value == value => Held { expires, ..held },
+            _ => {
+                let count = keys.raw(&self.keys.counter);
+                let number = text(count).filter(|_| counted).and_then(Text::number);
+                let token = number.or(value.number()).and_then(token);
+                Held { client: deed.by, value, expires, token }
+            }
+        });
+        if let Some(held) = &self.held
+            && self.owners.iter().all(|owner| owner.0 != held.value)
+        {
+            self.owners.push((held.value.clone(), held.client));
+        }
+        self.vote(cx, lock, why, deed);
     }
 
-    fn grant(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        lock: LockId,
-        (client, value, expires): (ProcId, Text, Option<i64>),
-        token: Option<Token>,
-        asked: bool,
-    ) -> Grant {
-        let (term, ends) = terms(cx, expires);
-        let (mode, woken) = (Mode::Exclusive, false);
-        let grant = Grant(cx.note(Testimony::Grant {
-            lock,
-            client,
-            mode,
-            token,
-            term,
-            expires: ends,
-            asked,
-            woken,
-        }));
-        self.owners.retain(|owner| owner.0 != value);
-        self.owners.push((value.clone(), client, grant));
-        self.held = Some(Held { grant, client, value, expires, token });
-        grant
-    }
-
-    /// A value is there again that somebody had set before.
-    fn seat_again(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        lock: LockId,
-        value: Text,
-        expires: Option<i64>,
-    ) {
-        let Some(client) = self.owners.iter().find(|o| o.0 == value).map(|o| o.1) else { return };
-        let token = value.number().and_then(|number| u64::try_from(number).ok()).map(Token);
-        self.grant(cx, lock, (client, value, expires), token, false);
-    }
-
-    fn extend(&mut self, cx: &mut Cx<'_, Locks>, expires: Option<i64>) {
-        let (term, ends) = terms(cx, expires);
-        if let Some(held) = self.held.as_mut().filter(|held| held.expires != expires) {
-            held.expires = expires;
-            cx.note(Testimony::Extend(held.grant, term, ends));
+    /// Says what the key is now, and to the judge what follows from it.
+    fn vote(&mut self, cx: &mut Cx<'_, Locks>, lock: (LockId, usize), why: TruthEnd, deed: Deed) {
+        let (me, now) = (cx.me(), cx.now());
+        let vote = self.held.as_ref().map(|held| Vote {
+            master: me,
+            value: held.value.clone(),
+            client: held.client,
+            gone: held.expires.and_then(|end| cx.when(ClockKind::Wall, gone_at(end))),
+        });
+        let token = self.held.as_ref().and_then(|held| held.token);
+        let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
+        let turn = cx.commons().vote(lock, now, me, vote, why);
+        if let Some((grant, why)) = turn.ended {
+            cx.note(Testimony::Free(grant, why));
+        }
+        if let Some((grant, ends)) = turn.moved {
+            // Somebody asked for more time; or a further master counts, or a clock changed.
+            let value = cx.commons().value_of(lock.0, grant).filter(|_| deed.extends());
+            let promised = value.as_ref().and_then(|v| cx.commons().promised(lock.0, v, now));
+            cx.note(match value {
+                Some(_) => Testimony::Extend(grant, promised.or(own_term), ends),
+                None => Testimony::Expires(grant, ends),
+            });
+        }
+        if let Some((client, value, ends)) = turn.made {
+            let promised = cx.commons().promised(lock.0, &value, now);
+            let grant = Grant(cx.note(Testimony::Grant {
+                lock: lock.0,
+                client,
+                mode: Mode::Exclusive,
+                token,
+                term: promised.or(own_term),
+                expires: ends,
+                asked: deed.asks,
+                woken: false,
+            }));
+            cx.commons().seat(lock.0, (client, value, ends), grant);
         }
     }
 
     /// Somebody counted in a request of its own: the count is the token of its last grant.
-    fn mint(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, by: ProcId) {
+    fn mint(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, lock: LockId, by: ProcId) {
         let count = text(keys.raw(&self.keys.counter)).and_then(Text::number);
-        let token = count.and_then(|number| u64::try_from(number).ok()).map(Token);
-        let grant = self.owners.iter().rev().find(|owner| owner.1 == by).map(|owner| owner.2);
-        if let (Some(grant), Some(token)) = (grant, token) {
-            if let Some(held) = self.held.as_mut().filter(|held| held.grant == grant) {
+        let grant = cx.commons().grant_by(lock, by);
+        if let (Some(grant), Some(token)) = (grant, count.and_then(token)) {
+            if let Some(held) = self.held.as_mut().filter(|held| held.client == by) {
                 held.token = Some(token);
             }
             cx.note(Testimony::Mint(grant, token));
@@ -332,10 +315,13 @@ impl Seat {
     }
 }
 
-/// How long a key with this end is promised from now on, and when the server's clock will end it.
-fn terms(cx: &Cx<'_, Locks>, expires: Option<i64>) -> (Option<Micros>, Option<Micros>) {
-    let Some(end) = expires else { return (None, None) };
+fn token(number: i64) -> Option<Token> {
+    u64::try_from(number).ok().map(Token)
+}
+
+/// How long a key with this end is promised from now on by its server's clock.
+fn term(cx: &Cx<'_, Locks>, expires: Option<i64>) -> Option<Micros> {
     let now = cx.clock(ClockKind::Wall).0.div_euclid(1_000);
-    let term = Micros::from_millis(u64::try_from(end.saturating_sub(now)).unwrap_or(0));
-    (Some(term), cx.when(ClockKind::Wall, gone_at(end)))
+    let left = expires?.saturating_sub(now);
+    Some(Micros::from_millis(u64::try_from(left).unwrap_or(0)))
 }

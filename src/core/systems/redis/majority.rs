@@ -1,0 +1,438 @@
+//! Redlock: a client library that holds a lock where a majority of independent masters say so.
+//!
+//! By the book: a fresh value for each try, sent to all masters at once; when all have answered or
+//! were given up, the lock is held if a majority said yes and time is left, after what passed and
+//! what clocks may drift; whoever fails deletes its value everywhere, also where it believes that it
+//! was not set, and tries again after a random while.
+
+use super::command::{Call, Command, Life, Only, Reply, SetCommand, SetReply};
+use super::redlock::{drift, quorum, validity};
+use super::scripts::Script;
+use super::server::Packet;
+use super::text::Text;
+use super::witness::LockKeys;
+use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token, TruthEnd};
+use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to};
+use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::{Body, Desk, Locks, Settings};
+
+/// What a round of questions is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Aim {
+    Acquire,
+    Extend,
+    Release,
+    /// It deletes what a failed try has left; nobody waits for it.
+    Clean,
+}
+
+impl Aim {
+    const fn ask(self) -> Ask {
+        match self {
+            Aim::Acquire => Ask::Acquire,
+            Aim::Extend => Ask::Renew,
+            Aim::Release | Aim::Clean => Ask::Release,
+        }
+    }
+}
+
+/// One question to all masters, and what they answered so far.
+#[derive(Clone, Debug)]
+struct Round {
+    id: u64,
+    aim: Aim,
+    task: usize,
+    lock: LockId,
+    value: i64,
+    /// When it began, on the clock that the client reads.
+    sent: Local,
+    /// When the whole acquire gives up.
+    until: Option<Local>,
+    /// How many tries came before.
+    tries: u64,
+    /// Yes, no, or nothing yet; a master that was given up has said no.
+    answers: Vec<Option<bool>>,
+    /// The next master, where they are asked one after another.
+    next: usize,
+}
+
+/// What the library waits for.
+#[derive(Clone, Debug)]
+enum Open {
+    Vote { round: u64, node: usize },
+    Rest(Round),
+}
+
+/// The library of one client.
+#[derive(Clone, Debug)]
+pub(super) struct Majority {
+    masters: Vec<ProcId>,
+    open: Requests<Open>,
+    rounds: Vec<Round>,
+    counted: u64,
+    drawn: Vec<i64>,
+    /// The value under which each lock was taken last, and how often it was extended since.
+    values: Vec<(LockId, i64, u64)>,
+    ttl: Micros,
+    retry: Micros,
+    jitter: Micros,
+    patience: Micros,
+    drift: Micros,
+    most_extensions: u64,
+    in_turn: bool,
+    checks: bool,
+    hurries: bool,
+    keeps_value: bool,
+    cleans: bool,
+}
+
+impl Majority {
+    pub(super) fn new(settings: &Settings, masters: &[ProcId]) -> Majority {
+        let mut library = Majority {
+            masters: masters.to_vec(),
+            open: Requests::default(),
+            rounds: Vec::new(),
+            counted: 0,
+            drawn: Vec::new(),
+            values: Vec::new(),
+            ttl: Micros::ZERO,
+            retry: Micros::ZERO,
+            jitter: Micros::ZERO,
+            patience: Micros::ZERO,
+            drift: Micros::ZERO,
+            most_extensions: 0,
+            in_turn: false,
+            checks: true,
+            hurries: false,
+            keeps_value: false,
+            cleans: true,
+        };
+        library.on_settings(settings);
+        library
+    }
+
+    /// A value that no other try of any client has; see the library of a single server.
+    fn value(&mut self, cx: &Cx<'_, Locks>) -> i64 {
+        const CLIENTS: u64 = 64;
+        loop {
+            let ordinal = self.drawn.len() as u64;
+            let draw = up_to(cx.random(Purpose::LockValue, ordinal), 139.max(ordinal * 2));
+            let value = 1_000 + (draw * CLIENTS + u64::from(cx.me().0) % CLIENTS) as i64;
+            let fresh = !self.drawn.contains(&value);
+            self.drawn.push(if fresh { value } else { -1 });
+            if fresh {
+                return value;
+            }
+        }
+    }
+
+    fn command(&self, round: &Round) -> Command {
+        let ms = i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX);
+        let (key, value) = (LockKeys::of(round.lock).lock, Text::Number(round.value));
+        let call = |args| Call { keys: vec![key.clone()], args };
+        match round.aim {
+            Aim::Acquire => Command::Set(Box::new(SetCommand {
+                key,
+                value,
+                only: Only::Absent,
+                life: Life::For(ms),
+                reply: SetReply::Plain,
+            })),
+            Aim::Extend => Command::Eval(Script::Extend, call(vec![value, Text::Number(ms)])),
+            Aim::Release | Aim::Clean => Command::Eval(Script::Release, call(vec![value])),
+        }
+    }
+
+    /// Begins a round: to all masters at once, or to the first of them.
+    fn begin(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, first: bool) {
+        self.counted += 1;
+        let answers = vec![None; self.masters.len()];
+        let round = Round { id: self.counted, answers, next: 0, ..round };
+        if matches!(round.aim, Aim::Acquire | Aim::Extend) {
+            // For the books: what the client can promise itself at most, on a perfect clock.
+            let until = cx.now().plus(self.ttl.since(self.drift));
+            cx.commons().promise(round.lock, Text::Number(round.value), until);
+        }
+        let within = Some(self.patience);
+        let mut note = asks(round.lock, round.aim.ask(), first, within);
+        let (id, count) = (round.id, if self.in_turn { 1 } else { self.masters.len() });
+        self.rounds.push(round);
+        for _ in 0..count {
+            self.send_next(cx, desk, id, note.take());
+        }
+    }
+
+    fn send_next(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        id: u64,
+        note: Option<Testimony>,
+    ) {
+        let Some(round) = self.rounds.iter_mut().find(|round| round.id == id) else { return };
+        let node = round.next;
+        round.next += 1;
+        let round = round.clone();
+        let Some(master) = self.masters.get(node).copied() else { return };
+        let command = self.command(&round);
+        let number = desk.request();
+        let token = u64::try_from(round.value).ok().map(Token);
+        let body = Body::new(command.name(), number, Packet::Ask(command)).with_token(token);
+        cx.ask(master, body, note);
+        self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node });
+    }
+
+    /// A master has answered, or was given up.
+    fn heard(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, id: u64, node: usize, yes: bool) {
+        let (masters, in_turn) = (self.masters.len(), self.in_turn);
+        let Some(place) = self.rounds.iter().position(|round| round.id == id) else { return };
+        let round = &mut self.rounds[place];
+        if let Some(answer) = round.answers.get_mut(node) {
+            *answer = Some(yes);
+        }
+        let votes = round.answers.iter().filter(|answer| **answer == Some(true)).count();
+        let early = self.hurries && round.aim == Aim::Acquire && votes >= quorum(masters);
+        if in_turn && round.next < masters && !early {
+            return self.send_next(cx, desk, id, None);
+        }
+        if early || round.answers.iter().all(Option::is_some) {
+            let round = self.rounds.remove(place);
+            self.conclude(cx, desk, round, votes);
+        }
+    }
+
+    fn conclude(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, votes: usize) {
+        let enough = votes >= quorum(self.masters.len());
+        let elapsed = round.sent.until(cx.clock(desk.clock()));
+        let left = validity(self.ttl, elapsed, self.drift);
+        let good = enough && (left.is_some() || !self.checks);
+        let deadline = round.sent.plus(self.ttl.since(self.drift));
+        match round.aim {
+            Aim::Acquire if good => self.holds(cx, desk, &round, deadline),
+            Aim::Acquire => {
+                if self.cleans {
+                    let clean = Round { aim: Aim::Clean, ..round.clone() };
+                    self.begin(cx, desk, clean, true);
+                }
+                self.again_later(cx, desk, round);
+            }
+            Aim::Extend if good => {
+                for value in self.values.iter_mut().filter(|value| value.0 == round.lock) {
+                    value.2 += 1;
+                }
+                desk.extend(cx, round.lock, Some(deadline));
+                self.finish(cx, &round, Outcome::Ok);
+            }
+            Aim::Extend => {
+                cx.note(Testimony::Answer(round.lock, Ask::Renew, Outcome::Refused));
+                desk.doubt(cx, round.lock, BeliefEnd::Refused);
+                cx.finish(round.task, Outcome::Refused);
+            }
+            Aim::Release => {
+                let outcome = if enough { Outcome::Ok } else { Outcome::Refused };
+                self.finish(cx, &round, outcome);
+            }
+            Aim::Clean => {
+                cx.note(Testimony::Answer(round.lock, Ask::Release, Outcome::Ok));
+            }
+        }
+    }
+
+    fn finish(&self, cx: &mut Cx<'_, Locks>, round: &Round, outcome: Outcome) {
+        cx.note(Testimony::Answer(round.lock, round.aim.ask(), outcome));
+        cx.finish(round.task, outcome);
+    }
+
+    fn holds(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: &Round, deadline: Local) {
+        if !cx.waits(round.task) {
+            // The task that asked was stopped: no code of the client consumes the grant.
+            cx.note(Testimony::Answer(round.lock, Ask::Acquire, Outcome::Closed));
+            return;
+        }
+        // For the books: which grant it is that the client consumes.
+        let known = cx.commons().grant_of(round.lock, &Text::Number(round.value));
+        let grant = known.unwrap_or_else(|| born_dead(cx, round.lock, round.value));
+        self.values.retain(|value| value.0 != round.lock);
+        self.values.push((round.lock, round.value, 0));
+        let token = u64::try_from(round.value).ok().map(Token);
+        cx.note(Testimony::Answer(round.lock, Ask::Acquire, Outcome::Ok));
+        desk.believe(cx, round.lock, Mode::Exclusive, grant, token, Some(deadline));
+        cx.finish(round.task, Outcome::Ok);
+    }
+
+    /// A try failed: the client rests, each time for another while, and tries again.
+    fn again_later(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round) {
+        let jitter = up_to(cx.random(Purpose::Backoff, self.counted), self.jitter.0);
+        let wait = self.retry.plus(Micros(jitter));
+        let now = cx.clock(ClockKind::Mono);
+        if round.until.is_some_and(|until| now.plus(wait) >= until) {
+            return self.finish(cx, &round, Outcome::Timeout);
+        }
+        let number = desk.request();
+        let next = Round { tries: round.tries + 1, ..round };
+        self.open.add(cx, number, Some(wait), Open::Rest(next));
+    }
+
+    fn try_once(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round) {
+        let keeps = self.keeps_value && round.tries > 0;
+        let value = if keeps { round.value } else { self.value(cx) };
+        let (sent, first) = (cx.clock(desk.clock()), round.tries == 0);
+        self.begin(cx, desk, Round { aim: Aim::Acquire, value, sent, ..round }, first);
+    }
+
+    fn blank(&self, cx: &Cx<'_, Locks>, desk: &Desk, task: usize, lock: LockId) -> Round {
+        Round {
+            id: 0,
+            aim: Aim::Acquire,
+            task,
+            lock,
+            value: self.values.iter().find(|value| value.0 == lock).map_or(0, |value| value.1),
+            sent: cx.clock(desk.clock()),
+            until: None,
+            tries: 0,
+            answers: Vec::new(),
+            next: 0,
+        }
+    }
+
+    fn waiting(&self, cx: &Cx<'_, Locks>, verb: &'static str) -> Flow {
+        let rounds = if self.in_turn { self.masters.len() as u64 } else { 1 };
+        let span = Micros(self.patience.0.saturating_mul(rounds));
+        let until = Some(cx.clock(ClockKind::Mono).plus(span));
+        let on = self.masters.first().copied().unwrap_or(cx.me());
+        Flow::Wait(Waiting { verb, on, until })
+    }
+}
+
+/// A lock that a client takes for held although no majority ever had it at one time: its first keys
+/// were over before the last were set. Its truth ends as it begins.
+fn born_dead(cx: &mut Cx<'_, Locks>, lock: LockId, value: i64) -> Grant {
+    let (client, now, woken) = (cx.me(), cx.now(), false);
+    let token = u64::try_from(value).ok().map(Token);
+    let (term, expires) = (Some(Micros::ZERO), Some(now));
+    let (mode, asked) = (Mode::Exclusive, true);
+    let grant = Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
+    let grant = Grant(cx.note(grant));
+    cx.note(Testimony::Free(grant, TruthEnd::Expired(now)));
+    grant
+}
+
+impl LockClient for Majority {
+    fn boxed(&self) -> Box<dyn LockClient> {
+        Box::new(self.clone())
+    }
+
+    fn acquire(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+        _mode: Mode,
+        within: Option<Micros>,
+    ) -> Flow {
+        let until = within.map(|span| cx.clock(ClockKind::Mono).plus(span));
+        let round = Round { until, ..self.blank(cx, desk, task, lock) };
+        self.try_once(cx, desk, round);
+        let on = self.masters.first().copied().unwrap_or(cx.me());
+        Flow::Wait(Waiting { verb: "acquire", on, until })
+    }
+
+    fn renew(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        let known = self.values.iter().find(|value| value.0 == lock);
+        if known.is_none_or(|value| value.2 >= self.most_extensions) {
+            // A lock that could be extended for ever would never be anybody else's.
+            return Flow::Done(Outcome::Refused);
+        }
+        let round = Round { aim: Aim::Extend, ..self.blank(cx, desk, task, lock) };
+        self.begin(cx, desk, round, true);
+        self.waiting(cx, "renew")
+    }
+
+    fn release(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        task: usize,
+        lock: LockId,
+    ) -> Flow {
+        if desk.last_grant(lock).is_none() {
+            return Flow::Done(Outcome::Refused);
+        }
+        desk.doubt(cx, lock, BeliefEnd::Released);
+        let round = Round { aim: Aim::Release, ..self.blank(cx, desk, task, lock) };
+        self.begin(cx, desk, round, true);
+        self.waiting(cx, "release")
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
+        let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
+        let yes = !matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
+        if let Some(Open::Vote { round, node }) = self.open.take(cx, body.request) {
+            self.heard(cx, desk, round, node, yes);
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64) {
+        match self.open.take(cx, request) {
+            Some(Open::Rest(round)) => self.try_once(cx, desk, round),
+            Some(Open::Vote { round, node }) => {
+                if let Some(master) = self.masters.get(node).copied() {
+                    cx.abandon(master);
+                }
+                self.heard(cx, desk, round, node, false);
+            }
+            None => {}
+        }
+    }
+
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId) {
+        let Some(at) = self.masters.iter().position(|master| *master == peer) else { return };
+        let is_lost = |open: &Open| matches!(open, Open::Vote { node, .. } if *node == at);
+        let lost: Vec<u64> =
+            self.open.iter().filter(|open| is_lost(open.1)).map(|open| open.0).collect();
+        for number in lost {
+            if let Some(Open::Vote { round, node }) = self.open.take(cx, number) {
+                self.heard(cx, desk, round, node, false);
+            }
+        }
+    }
+
+    fn task_of(&self, request: u64) -> Option<usize> {
+        match self.open.get(request)? {
+            Open::Rest(round) => Some(round.task),
+            Open::Vote { round, .. } => {
+                self.rounds.iter().find(|r| r.id == *round).map(|round| round.task)
+            }
+        }
+    }
+
+    fn on_crash(&mut self) {
+        self.open.clear();
+        self.rounds.clear();
+    }
+
+    fn on_settings(&mut self, settings: &Settings) {
+        self.ttl = settings.span("lock.ttl");
+        self.retry = settings.span("acquire.retry");
+        self.jitter = settings.span("acquire.jitter");
+        self.patience = settings.span("redlock.patience");
+        self.drift = match settings.word("redlock.drift") {
+            "hundredth" => Micros(self.ttl.0 / 100),
+            "none" => Micros::ZERO,
+            _ => drift(self.ttl),
+        };
+        self.most_extensions = settings.number("redlock.extensions");
+        self.in_turn = settings.word("redlock.order") == "sequential";
+        self.checks = settings.word("redlock.elapsed") != "unchecked";
+        self.hurries = settings.word("redlock.decide") == "quorum";
+        self.keeps_value = settings.word("redlock.value") == "per-acquire";
+        self.cleans = settings.word("redlock.failed") != "leave";
+    }
+}

@@ -1,0 +1,223 @@
+//! When a lock is held by the servers that have its key: by one alone, or by a majority of masters
+//! that know nothing of each other.
+//!
+//! No process reads this: an observer who saw all masters at once would. A master says what its key
+//! is now; when that makes a majority, or ends one, it is said to the judge in the same event.
+
+use super::redlock::quorum;
+use super::text::Text;
+use crate::judge::{Grant, LockId, TruthEnd};
+use crate::sim::{Micros, ProcId};
+
+/// What one master has under a lock's key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Vote {
+    pub master: ProcId,
+    pub value: Text,
+    /// Who set it.
+    pub client: ProcId,
+    /// When the master's clock, as it runs now, will end it; none for a key without an end.
+    pub gone: Option<Micros>,
+}
+
+/// The value that a majority has.
+#[derive(Clone, Debug)]
+struct Seated {
+    value: Text,
+    grant: Grant,
+    ends: Option<Micros>,
+}
+
+/// The masters' keys of one lock.
+#[derive(Clone, Default, Debug)]
+struct Poll {
+    votes: Vec<Vote>,
+    seated: Option<Seated>,
+    /// All that ever had a majority: value, client, grant.
+    grants: Vec<(Text, ProcId, Grant)>,
+    /// Until when the client that tries with this value may act at most, by its own arithmetic.
+    promises: Vec<(Text, Micros)>,
+}
+
+/// What a vote changes.
+#[derive(Debug)]
+pub(super) struct Turn {
+    /// A majority is no more.
+    pub ended: Option<(Grant, TruthEnd)>,
+    /// It will end at another moment.
+    pub moved: Option<(Grant, Option<Micros>)>,
+    /// There is a new one, which will end then.
+    pub made: Option<(ProcId, Text, Option<Micros>)>,
+}
+
+/// The polls of all locks.
+#[derive(Clone, Default, Debug)]
+pub struct Polls(Vec<(LockId, Poll)>);
+
+impl Polls {
+    fn of(&mut self, lock: LockId) -> &mut Poll {
+        let place = self.0.iter().position(|poll| poll.0 == lock).unwrap_or_else(|| {
+            self.0.push((lock, Poll::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+
+    /// A master says what its key is now; `why` an end is not brought about by time.
+    pub(super) fn vote(
+        &mut self,
+        (lock, masters): (LockId, usize),
+        now: Micros,
+        master: ProcId,
+        vote: Option<Vote>,
+        why: TruthEnd,
+    ) -> Turn {
+        self.of(lock).vote(quorum(masters), now, master, vote, why)
+    }
+
+    /// The grant that the last turn has made.
+    pub(super) fn seat(
+        &mut self,
+        lock: LockId,
+        (client, value, ends): (ProcId, Text, Option<Micros>),
+        grant: Grant,
+    ) {
+        let poll = self.of(lock);
+        poll.grants.push((value.clone(), client, grant));
+        poll.seated = Some(Seated { value, grant, ends });
+    }
+
+    /// The grant of the newest majority for a value.
+    pub(super) fn grant_of(&mut self, lock: LockId, value: &Text) -> Option<Grant> {
+        self.of(lock).grants.iter().rev().find(|grant| grant.0 == *value).map(|grant| grant.2)
+    }
+
+    /// The newest grant of a client.
+    pub(super) fn grant_by(&mut self, lock: LockId, client: ProcId) -> Option<Grant> {
+        self.of(lock).grants.iter().rev().find(|grant| grant.1 == client).map(|grant| grant.2)
+    }
+
+    /// A client that tries or extends with this value will act until that moment at most.
+    pub(super) fn promise(&mut self, lock: LockId, value: Text, until: Micros) {
+        let poll = self.of(lock);
+        poll.promises.retain(|promise| promise.0 != value);
+        poll.promises.push((value, until));
+    }
+
+    /// For how long from now the client may act that has this value; none where it says nothing.
+    pub(super) fn promised(&mut self, lock: LockId, value: &Text, now: Micros) -> Option<Micros> {
+        let promise = self.of(lock).promises.iter().find(|promise| promise.0 == *value);
+        promise.map(|promise| promise.1.since(now))
+    }
+
+    /// The value of a grant, while it has its majority.
+    pub(super) fn value_of(&mut self, lock: LockId, grant: Grant) -> Option<Text> {
+        self.of(lock).seated.as_ref().filter(|s| s.grant == grant).map(|s| s.value.clone())
+    }
+}
+
+impl Poll {
+    /// When a value that enough masters have is left with too few, if nothing else happens: the end
+    /// of the one whose end leaves too few. None where there are too few already.
+    fn end_of(&self, value: &Text, quorum: usize) -> Option<Option<Micros>> {
+        let mut ends: Vec<Option<Micros>> =
+            self.votes.iter().filter(|vote| vote.value == *value).map(|vote| vote.gone).collect();
+        crate::sim::sort_by_key(&mut ends, |end| end.map_or(u64::MAX, |end| end.0));
+        let place = ends.len().checked_sub(quorum)?;
+        ends.get(place).copied()
+    }
+
+    fn vote(
+        &mut self,
+        quorum: usize,
+        now: Micros,
+        master: ProcId,
+        vote: Option<Vote>,
+        why: TruthEnd,
+    ) -> Turn {
+        self.votes.retain(|vote| vote.master != master);
+        self.votes.extend(vote);
+        let mut turn = Turn { ended: None, moved: None, made: None };
+        if let Some(seated) = self.seated.take() {
+            let over = seated.ends.filter(|end| *end <= now);
+            match (self.end_of(&seated.value, quorum), over) {
+                (_, Some(end)) => turn.ended = Some((seated.grant, TruthEnd::Expired(end))),
+                (None, None) => turn.ended = Some((seated.grant, why)),
+                (Some(Some(end)), None) if end <= now => {
+                    turn.ended = Some((seated.grant, TruthEnd::Expired(end)));
+                }
+                (Some(ends), None) => {
+                    if ends != seated.ends {
+                        turn.moved = Some((seated.grant, ends));
+                    }
+                    self.seated = Some(Seated { ends, ..seated });
+                }
+            }
+        }
+        if self.seated.is_none() {
+            let lasts = |vote: &&Vote| {
+                let ends = self.end_of(&vote.value, quorum);
+                ends.is_some_and(|ends| ends.is_none_or(|end| end > now))
+            };
+            let made = self.votes.iter().find(lasts);
+            turn.made = made.map(|vote| {
+                let ends = self.end_of(&vote.value, quorum).flatten();
+                (vote.client, vote.value.clone(), ends)
+            });
+        }
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::{EventId, Purpose, keyed, up_to};
+
+    /// Against counting by hand, over random votes, ends and losses of five masters.
+    #[test]
+    fn a_majority_is_there_exactly_as_long_as_more_than_half_of_the_masters_have_its_value() {
+        for seed in 0..400 {
+            let mut draws = 0;
+            let mut draw = |most: u64| {
+                draws += 1;
+                up_to(keyed(seed, Purpose::Jitter, 3, draws), most)
+            };
+            let (mut polls, lock) = (Polls::default(), LockId(0));
+            let mut own: Vec<Option<Vote>> = vec![None; 5];
+            let mut held: Option<(Text, Grant)> = None;
+            let mut now = Micros(10);
+            for event in 0..60 {
+                now = now.plus(Micros(draw(6)));
+                let master = draw(4) as usize;
+                let client = ProcId(draw(2) as u16);
+                let vote = (draw(3) > 0).then(|| Vote {
+                    master: ProcId(master as u16),
+                    value: Text::Number(i64::from(client.0)),
+                    client,
+                    gone: Some(now.plus(Micros(1 + draw(40)))),
+                });
+                own[master].clone_from(&vote);
+                let place = ProcId(master as u16);
+                let turn = polls.vote((lock, 5), now, place, vote, TruthEnd::Forgotten);
+                let counted = (0..3).find(|value| {
+                    let has = |vote: &&Vote| {
+                        vote.value == Text::Number(*value) && vote.gone.is_some_and(|g| g > now)
+                    };
+                    own.iter().flatten().filter(has).count() >= 3
+                });
+                if let Some((grant, _)) = turn.ended {
+                    assert_eq!(held.take().map(|held| held.1), Some(grant), "seed {seed}");
+                }
+                if let Some(made) = turn.made {
+                    assert!(held.is_none(), "seed {seed}: two majorities");
+                    let grant = Grant(EventId(event));
+                    held = Some((made.1.clone(), grant));
+                    polls.seat(lock, made, grant);
+                }
+                let said = held.as_ref().and_then(|held| held.0.number());
+                assert_eq!(said, counted, "seed {seed}, event {event}");
+            }
+        }
+    }
+}
