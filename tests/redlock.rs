@@ -83,10 +83,9 @@ fn a_majority_is_enough_and_a_minority_is_not() {
 #[test]
 fn the_validity_is_what_is_left_after_what_passed_and_what_clocks_may_drift() {
     // Each way takes 150 ms, so that 300 ms have passed when the last master has answered.
-    let program = "acquire; sleep 9500ms; check; stop if ok";
     let still = |nap: &str| {
         let program =
-            format!("acquire; sleep {nap}; check; if ok goto good; stop; good: write x = 1");
+            format!("acquire; sleep {nap}; check; if ok goto good; stop; good:; write x = 1");
         let case = redlock().set("link.delay", "150ms").client("client-a", "0s", &program);
         let run = run(&case);
         run.record.events.iter().any(|event| {
@@ -94,7 +93,6 @@ fn the_validity_is_what_is_left_after_what_passed_and_what_clocks_may_drift() {
                 && event.node.0 == 0
         })
     };
-    let _ = program;
     assert!(still("9597ms"), "9,598 ms are good");
     assert!(!still("9598ms"), "and no more");
     let ttl = Micros::from_secs(10);
@@ -172,27 +170,30 @@ fn a_pause_after_the_check_outlives_the_promise_which_no_service_can_prevent() {
 }
 
 #[test]
-fn a_failed_try_that_leaves_its_keys_keeps_everybody_out() {
-    // A reaches two masters of five, and C three others one after another.
+fn a_failed_try_that_leaves_its_keys_keeps_everybody_out_itself_included() {
+    // A reaches two masters of five and gives up; one master is dead, so that nobody can spare two.
     let case = |failed| {
-        let run = run(&redlock()
+        let case = redlock()
             .set("redlock.failed", failed)
             .client("client-a", "0s", "acquire within 1s")
-            .edits("at 0s cut {client-a}|{redis-c redis-d redis-e}; at 0s kill redis-e"));
-        run.judgement.metrics.wait_us_max.unwrap_or(0)
+            .edits("at 0s cut {client-a}|{redis-c redis-d redis-e}; at 0s kill redis-e");
+        let run = run(&case);
+        let waited = run.judgement.metrics.wait_us_max.unwrap_or(0);
+        (run.judgement.verdict.stalled, waited)
     };
-    assert!(case("delete") < 3_000_000, "{}", case("delete"));
-    assert!(case("leave") > 8_000_000, "{}", case("leave"));
+    let (stalled, waited) = case("delete");
+    assert!(stalled == 0 && waited < 3_000_000, "{waited}");
+    // What B leaves of each try of its own blocks the next one, for ever.
+    assert_eq!(case("leave").0, 1);
 }
 
 #[test]
 fn extensions_are_limited() {
-    let beat = "wait: sleep 3s; renew; if ok goto wait";
     let program = "acquire; work 40s; release";
     let v = |most: &str| {
         let case = redlock()
             .client("client-a", "0s", program)
-            .task("client-a", "heartbeat", "sleep 200ms; again: renew; sleep 3s; goto again")
+            .task("client-a", "heartbeat", "sleep 2s; again:; renew; sleep 3s; goto again")
             .set("redlock.extensions", most)
             .until("60s");
         let run = run(&case);
@@ -203,7 +204,6 @@ fn extensions_are_limited() {
             .max()
             .unwrap_or(0)
     };
-    let _ = beat;
     assert!(v("0") < 11_000_000, "{}", v("0"));
     assert!((12_000_000..20_000_000).contains(&v("2")), "{}", v("2"));
     assert!(v("100") > 35_000_000, "{}", v("100"));
@@ -289,7 +289,7 @@ fn the_validity_of_every_profile_follows_its_own_formula_at_any_delay() {
         let elapsed = Micros(up_to(draw(2), 2 * ttl.0));
         for allowed in [drift(ttl), Micros(ttl.0 / 100), Micros::ZERO] {
             let left = i128::from(ttl.0) - i128::from(elapsed.0) - i128::from(allowed.0);
-            let expected = (left > 0).then(|| Micros(left as u64));
+            let expected = (left > 0).then_some(Micros(left as u64));
             assert_eq!(validity(ttl, elapsed, allowed), expected);
         }
     }

@@ -70,7 +70,7 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 10] = [
     "client.clock",
     "lease.clock",
     "link.delay",
@@ -79,6 +79,8 @@ const FIXED: [&str; 8] = [
     "lock.first_token",
     "redis.version",
     "redis.files",
+    "redis.restart_delay",
+    "redlock.masters",
 ];
 /// The longest run.
 pub const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);
