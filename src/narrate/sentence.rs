@@ -6,7 +6,7 @@ use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
     TruthEnd,
 };
-use crate::run::{Action, Run};
+use crate::run::{Action, NodeKind, Run};
 use crate::sim::{
     CrashKind, Event, EventId, Halt, Limit, MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, Micros, MsgId,
     Outcome, ProcId, What,
@@ -600,10 +600,13 @@ impl Teller<'_> {
         format!("{from} {name}{token} to {to}")
     }
 
-    /// Whether a message answers another: its sender says nothing more of it.
+    /// Whether a message answers another: its sender says nothing more of it. Clients answer nobody.
     pub fn is_answer(&self, msg: MsgId) -> bool {
         let sent = self.run.record.event(self.run.record.sending(msg));
-        matches!(sent.what, What::Send(_, None))
+        let nodes = &self.run.names().nodes;
+        let client =
+            nodes.get(usize::from(sent.node.0)).is_some_and(|node| node.kind == NodeKind::Client);
+        matches!(sent.what, What::Send(_, None)) && !client
     }
 
     /// What a client that goes on still believes although it is over.
