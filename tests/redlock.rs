@@ -2,9 +2,11 @@
 
 mod support;
 
-use lockscope::judge::{IntervalKind, Verdict};
-use lockscope::run::Run;
+use lockscope::judge::{IntervalKind, Testimony, Verdict};
+use lockscope::run::{Run, compile};
 use lockscope::sim::{Micros, Purpose, Table, keyed, up_to};
+use lockscope::systems::Registry;
+use lockscope::systems::redis::PROFILES;
 use lockscope::systems::redis::redlock::{drift, quorum, validity};
 use support::Case;
 
@@ -39,6 +41,12 @@ fn run(case: &Case) -> Run {
 
 fn verdict(case: &Case) -> Verdict {
     run(case).judgement.verdict.clone()
+}
+
+/// Whether the first client sent a write.
+fn writes(run: &Run) -> bool {
+    let wrote = |note: Option<&Testimony>| matches!(note, Some(Testimony::Write(..)));
+    run.record.events.iter().any(|event| event.node.0 == 0 && wrote(event.note()))
 }
 
 /// How long the first believer would have believed on its own.
@@ -87,11 +95,7 @@ fn the_validity_is_what_is_left_after_what_passed_and_what_clocks_may_drift() {
         let program =
             format!("acquire; sleep {nap}; check; if ok goto good; stop; good:; write x = 1");
         let case = redlock().set("link.delay", "150ms").client("client-a", "0s", &program);
-        let run = run(&case);
-        run.record.events.iter().any(|event| {
-            matches!(event.note(), Some(lockscope::judge::Testimony::Write(..)))
-                && event.node.0 == 0
-        })
+        writes(&run(&case))
     };
     assert!(still("9597ms"), "9,598 ms are good");
     assert!(!still("9598ms"), "and no more");
@@ -294,4 +298,67 @@ fn the_validity_of_every_profile_follows_its_own_formula_at_any_delay() {
         }
     }
     assert_eq!([1, 2, 3, 4, 5, 6, 7].map(quorum), [1, 2, 2, 3, 3, 4, 4]);
+}
+
+#[test]
+fn every_profile_holds_a_lock_as_long_as_its_own_formula_says() {
+    for profile in PROFILES {
+        let of = |key: &str| {
+            profile.settings.iter().find(|s| s.0 == key).map_or("", |s| s.1).to_string()
+        };
+        let ttl = Micros::from_secs(10);
+        let allowed = match of("redlock.drift").as_str() {
+            "none" => Micros::ZERO,
+            "hundredth" => Micros(ttl.0 / 100),
+            _ => drift(ttl),
+        };
+        // A link takes 20 ms each way; who asks in turn asks five times, and who hurries, once.
+        let asked: u64 = if of("redlock.order") == "sequential" { 5 } else { 1 };
+        let good = validity(ttl, Micros::from_millis(40 * asked), allowed).expect("time is left");
+        let still = |nap: Micros| {
+            let program =
+                format!("acquire; sleep {nap}; check; if ok goto good; stop; good:; write x = 1");
+            let mut case = redlock().set("redlock.profile", profile.word).set("link.delay", "20ms");
+            case.scenario.clients.remove("client-b");
+            let run = run(&case.client("client-a", "0s", &program));
+            writes(&run)
+        };
+        assert!(still(Micros(good.0 - 1_000)), "{}", profile.word);
+        assert!(!still(good), "{}", profile.word);
+    }
+}
+
+#[test]
+fn profiles_differ_where_their_sources_do() {
+    // A majority said yes, and one master is dead: one library raises an error and leaves its keys.
+    let orphan = |profile: &str| {
+        let case = redlock().set("redlock.profile", profile).set("redlock.patience", "200ms");
+        let case = case.client("client-a", "0s", "acquire; release").edits("at 0s kill redis-e");
+        verdict(&case.until("8s")).orphan_us
+    };
+    assert!(orphan("redlock-py") > 6_000_000);
+    assert!(orphan("redlock-rb") < 2_000_000);
+    // A lock that is gone is extended: refused, or set again in silence.
+    let again = |profile: &str| {
+        let case = redlock()
+            .set("redlock.profile", profile)
+            .set("redlock.extensions", "3")
+            .set("link.delay", "20ms")
+            .client("client-a", "0s", "acquire; work 1s; renew; release")
+            .edits("pause client-a before renew#1 for 14s");
+        verdict(&case).silent_reacquire
+    };
+    assert_eq!((again("redlock-net"), again("redlock-rb-2023")), (1, 1));
+    assert_eq!((again("redsync"), again("by-the-book")), (0, 0));
+    // What a scenario sets beside a profile holds.
+    let run = redlock().set("redlock.profile", "redlock-rb").set("acquire.retry", "3s").run();
+    assert_eq!(run.compiled.settings.text("acquire.retry"), "3s");
+    assert_eq!(run.compiled.settings.text("redlock.order"), "sequential");
+}
+
+#[test]
+fn an_edit_cannot_change_how_many_masters_there_are() {
+    let case = redlock().edits("set redlock.masters 7");
+    let errors = compile(&case.scenario, &case.edits, &Registry::standard()).expect_err("no");
+    assert!(errors[0].message.contains("how many nodes"), "{errors:?}");
 }

@@ -105,16 +105,14 @@ pub fn compile(
 pub fn node_ids(scenario: &Scenario, registry: &Registry) -> Vec<String> {
     let Some(system) = registry.find(&scenario.system) else { return Vec::new() };
     let mut settings = defaults(system, scenario);
-    for (key, text) in &scenario.settings {
-        let _ = settings.set(key, text);
-    }
+    let _ = settings.set_all(&scenario.settings);
     let (names, _) = Builder { errors: Vec::new(), scenario }.names(system, &settings);
     names.nodes.into_iter().map(|node| node.id).collect()
 }
 
 /// The settings that a scenario has before it sets any.
 fn defaults(system: &dyn System, scenario: &Scenario) -> Settings {
-    Settings::defaults(system.settings()).with_locks(&scenario.locks)
+    Settings::defaults(system.settings(), system.presets()).with_locks(&scenario.locks)
 }
 
 pub(super) struct Builder<'s> {
@@ -138,10 +136,8 @@ impl Builder<'_> {
             return None;
         };
         let mut settings = defaults(system, self.scenario);
-        for (key, text) in &self.scenario.settings {
-            if let Err(error) = settings.set(key, text) {
-                self.wrong(&["settings", key], 0, error.to_string());
-            }
+        for (key, error) in settings.set_all(&self.scenario.settings) {
+            self.wrong(&["settings", &key], 0, error.to_string());
         }
         for (key, text) in &self.scenario.settings {
             if let Some(message) = self.unfit(&settings, key, text) {
@@ -163,6 +159,11 @@ impl Builder<'_> {
         let texts = edits;
         let edits = self.edits(texts, &names);
         let settings_then = self.set_from_start(&edits, texts, &mut settings);
+        let servers = system.servers(&settings, self.scenario.locks.len()).len();
+        if servers != names.of_kind(NodeKind::Service).count() {
+            let message = "an edit changes how many nodes there are; write it into the scenario";
+            self.wrong(&["edits"], 0, message);
+        }
         if !self.errors.is_empty() {
             return None;
         }

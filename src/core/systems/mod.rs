@@ -22,7 +22,7 @@ pub use desk::Desk;
 pub use lease::Lease;
 pub use resource::{Condition, Gateway, Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule};
-pub use settings::{COMMON, Kind, Settings, SettingsError, Spec};
+pub use settings::{COMMON, Kind, Preset, Settings, SettingsError, Spec};
 pub use words::{Op, link_writes, parse_word};
 
 use crate::judge::{CellId, LockId, Testimony, Token};
@@ -146,6 +146,10 @@ pub trait System: Sync {
     }
     /// What can be set beside the [`COMMON`] settings.
     fn settings(&self) -> &'static [Spec];
+    /// Settings that go together under one word.
+    fn presets(&self) -> &'static [Preset] {
+        &[]
+    }
     /// The rules that it keeps, each with where it comes from.
     fn rules(&self) -> &'static [Rule] {
         &[]

@@ -32,6 +32,21 @@ pub struct Spec {
     pub about: &'static str,
 }
 
+/// Settings that go together under one word of another setting: a client library, say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Preset {
+    /// The setting that names it.
+    pub key: &'static str,
+    /// The word for it.
+    pub word: &'static str,
+    /// What it is, in a sentence or two.
+    pub about: &'static str,
+    /// Where that comes from.
+    pub place: &'static str,
+    /// The settings, each with its value.
+    pub settings: &'static [(&'static str, &'static str)],
+}
+
 /// Settings that every system has: links, clients, the resource.
 pub const COMMON: &[Spec] = &[
     Spec {
@@ -180,6 +195,7 @@ impl fmt::Display for SettingsError {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     specs: Vec<Spec>,
+    presets: &'static [Preset],
     values: Table<&'static str, Value>,
     /// The scenario's locks, and numbers that are set for one of them.
     locks: Vec<String>,
@@ -188,8 +204,9 @@ pub struct Settings {
 
 impl Settings {
     /// Defaults of the common settings and these.
-    pub fn defaults(own: &[Spec]) -> Settings {
-        let mut settings = Settings { specs: [COMMON, own].concat(), ..Settings::default() };
+    pub fn defaults(own: &[Spec], presets: &'static [Preset]) -> Settings {
+        let specs = [COMMON, own].concat();
+        let mut settings = Settings { specs, presets, ..Settings::default() };
         for spec in settings.specs.clone() {
             // A default that does not fit its own kind is caught by the test below.
             if let Ok(value) = read(&spec, spec.default) {
@@ -233,7 +250,21 @@ impl Settings {
         }
     }
 
-    /// Sets one value from its text.
+    /// Sets all of these from their texts, in an order that lets what is said of a setting alone hold
+    /// against what a preset says of it. Returns what is wrong, by key.
+    pub fn set_all(&mut self, pairs: &Table<String, String>) -> Vec<(String, SettingsError)> {
+        let names_preset = |key: &str| self.presets.iter().any(|preset| preset.key == key);
+        let (first, then): (Vec<_>, Vec<_>) = pairs.iter().partition(|pair| names_preset(pair.0));
+        let mut wrong = Vec::new();
+        for (key, text) in first.into_iter().chain(then) {
+            if let Err(error) = self.set(key, text) {
+                wrong.push((key.clone(), error));
+            }
+        }
+        wrong
+    }
+
+    /// Sets one value from its text, and with it whatever goes together under that word.
     ///
     /// # Errors
     /// An unknown key lists all keys; a value that does not fit says what would.
@@ -253,6 +284,10 @@ impl Settings {
             SettingsError::Value(format!("found `{text}` for {key}, expected {wanted}"))
         })?;
         self.values.insert(spec.key, value);
+        let chosen = self.presets.iter().find(|p| p.key == key && p.word == text);
+        for (key, text) in chosen.map_or(&[][..], |preset| preset.settings) {
+            self.set(key, text)?;
+        }
         Ok(())
     }
 
@@ -358,12 +393,20 @@ mod tests {
                 assert!(read(spec, spec.default).is_ok(), "{}", spec.key);
                 assert!(spec.about.ends_with('.'), "{}", spec.key);
             }
+            for preset in system.presets() {
+                let mut settings = Settings::defaults(system.settings(), system.presets());
+                assert_eq!(settings.set(preset.key, preset.word), Ok(()));
+                for (key, text) in preset.settings {
+                    assert_eq!(settings.text(key), *text, "{}", preset.word);
+                }
+                assert!(preset.about.ends_with('.'), "{}", preset.word);
+            }
         }
     }
 
     #[test]
     fn an_unknown_setting_lists_them_all() {
-        let mut settings = Settings::defaults(&[]);
+        let mut settings = Settings::defaults(&[], &[]);
         let error = settings.set("resource.chek", "none").unwrap_err().to_string();
         assert!(COMMON.iter().all(|s| error.contains(s.key)), "{error}");
         assert!(error.ends_with("did you mean `resource.check`?"), "{error}");

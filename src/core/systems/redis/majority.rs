@@ -54,6 +54,8 @@ struct Round {
     answers: Vec<Option<bool>>,
     /// The next master, where they are asked one after another.
     next: usize,
+    /// A master did not answer.
+    failed: bool,
 }
 
 /// What the library waits for.
@@ -84,6 +86,9 @@ pub(super) struct Majority {
     hurries: bool,
     keeps_value: bool,
     cleans: bool,
+    raises: bool,
+    sets_again: bool,
+    most_tries: u64,
 }
 
 impl Majority {
@@ -106,6 +111,9 @@ impl Majority {
             hurries: false,
             keeps_value: false,
             cleans: true,
+            raises: false,
+            sets_again: false,
+            most_tries: 0,
         };
         library.on_settings(settings);
         library
@@ -138,6 +146,13 @@ impl Majority {
                 life: Life::For(ms),
                 reply: SetReply::Plain,
             })),
+            Aim::Extend if self.sets_again => Command::Set(Box::new(SetCommand {
+                key,
+                value,
+                only: Only::Always,
+                life: Life::For(ms),
+                reply: SetReply::Plain,
+            })),
             Aim::Extend => Command::Eval(Script::Extend, call(vec![value, Text::Number(ms)])),
             Aim::Release | Aim::Clean => Command::Eval(Script::Release, call(vec![value])),
         }
@@ -147,7 +162,7 @@ impl Majority {
     fn begin(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, first: bool) {
         self.counted += 1;
         let answers = vec![None; self.masters.len()];
-        let round = Round { id: self.counted, answers, next: 0, ..round };
+        let round = Round { id: self.counted, answers, next: 0, failed: false, ..round };
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
             // For the books: what the client can promise itself at most, on a perfect clock.
             let until = cx.now().plus(self.ttl.since(self.drift));
@@ -183,12 +198,19 @@ impl Majority {
     }
 
     /// A master has answered, or was given up.
-    fn heard(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, id: u64, node: usize, yes: bool) {
+    fn heard(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        (id, node): (u64, usize),
+        answer: Option<bool>,
+    ) {
         let (masters, in_turn) = (self.masters.len(), self.in_turn);
         let Some(place) = self.rounds.iter().position(|round| round.id == id) else { return };
         let round = &mut self.rounds[place];
-        if let Some(answer) = round.answers.get_mut(node) {
-            *answer = Some(yes);
+        round.failed |= answer.is_none();
+        if let Some(place) = round.answers.get_mut(node) {
+            *place = Some(answer.unwrap_or(false));
         }
         let votes = round.answers.iter().filter(|answer| **answer == Some(true)).count();
         let early = self.hurries && round.aim == Aim::Acquire && votes >= quorum(masters);
@@ -208,6 +230,9 @@ impl Majority {
         let good = enough && (left.is_some() || !self.checks);
         let deadline = round.sent.plus(self.ttl.since(self.drift));
         match round.aim {
+            Aim::Acquire if enough && round.failed && self.raises => {
+                self.finish(cx, &round, Outcome::Closed);
+            }
             Aim::Acquire if good => self.holds(cx, desk, &round, deadline),
             Aim::Acquire => {
                 if self.cleans {
@@ -265,7 +290,8 @@ impl Majority {
         let jitter = up_to(cx.random(Purpose::Backoff, self.counted), self.jitter.0);
         let wait = self.retry.plus(Micros(jitter));
         let now = cx.clock(ClockKind::Mono);
-        if round.until.is_some_and(|until| now.plus(wait) >= until) {
+        let spent = self.most_tries > 0 && round.tries + 1 >= self.most_tries;
+        if spent || round.until.is_some_and(|until| now.plus(wait) >= until) {
             return self.finish(cx, &round, Outcome::Timeout);
         }
         let number = desk.request();
@@ -292,6 +318,7 @@ impl Majority {
             tries: 0,
             answers: Vec::new(),
             next: 0,
+            failed: false,
         }
     }
 
@@ -375,7 +402,7 @@ impl LockClient for Majority {
         let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
         let yes = !matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
         if let Some(Open::Vote { round, node }) = self.open.take(cx, body.request) {
-            self.heard(cx, desk, round, node, yes);
+            self.heard(cx, desk, (round, node), Some(yes));
         }
     }
 
@@ -386,7 +413,7 @@ impl LockClient for Majority {
                 if let Some(master) = self.masters.get(node).copied() {
                     cx.abandon(master);
                 }
-                self.heard(cx, desk, round, node, false);
+                self.heard(cx, desk, (round, node), None);
             }
             None => {}
         }
@@ -399,7 +426,7 @@ impl LockClient for Majority {
             self.open.iter().filter(|open| is_lost(open.1)).map(|open| open.0).collect();
         for number in lost {
             if let Some(Open::Vote { round, node }) = self.open.take(cx, number) {
-                self.heard(cx, desk, round, node, false);
+                self.heard(cx, desk, (round, node), None);
             }
         }
     }
@@ -434,5 +461,8 @@ impl LockClient for Majority {
         self.hurries = settings.word("redlock.decide") == "quorum";
         self.keeps_value = settings.word("redlock.value") == "per-acquire";
         self.cleans = settings.word("redlock.failed") != "leave";
+        self.raises = settings.word("redlock.error") == "raise";
+        self.sets_again = settings.word("redlock.extend") == "set";
+        self.most_tries = settings.number("redlock.tries");
     }
 }

@@ -5,11 +5,12 @@ use super::command::{Fsync, Version};
 use super::library::Library;
 use super::majority::Majority;
 use super::persist::Persistence;
+use super::profiles::{PROFILES, WORDS};
 use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
-use crate::systems::{Kind, Locks, Rule, Settings, Spec, System};
+use crate::systems::{Kind, Locks, Preset, Rule, Settings, Spec, System};
 
 /// One Redis server, as node `redis-a`.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,13 @@ const FILES: Spec = Spec {
 
 const MAJORITY_SETTINGS: &[Spec] = &[
     TTL,
+    Spec {
+        key: "redlock.profile",
+        kind: Kind::Choice(WORDS),
+        default: "by-the-book",
+        about: "Which client library it is. It sets all settings of the client; what a scenario sets \
+                beside it holds.",
+    },
     Spec { default: "200ms", ..JITTER },
     Spec {
         key: "redlock.masters",
@@ -140,6 +148,26 @@ const MAJORITY_SETTINGS: &[Spec] = &[
         default: "delete",
         about: "What a client does with the keys of a try that failed: it deletes them on all masters; \
                 nothing.",
+    },
+    Spec {
+        key: "redlock.error",
+        kind: Kind::Choice(&["no", "raise"]),
+        default: "no",
+        about: "What a master is that does not answer: one that said no; the reason to give up and leave \
+                the keys, also where a majority said yes.",
+    },
+    Spec {
+        key: "redlock.tries",
+        kind: Kind::Number,
+        default: "0",
+        about: "How often a client tries before it gives up; 0 is for ever.",
+    },
+    Spec {
+        key: "redlock.extend",
+        kind: Kind::Choice(&["compare", "set"]),
+        default: "compare",
+        about: "How a client extends: a script that extends only its own value; SET PX, which sets it \
+                again where it is gone.",
     },
     Spec {
         key: "redlock.extensions",
@@ -218,6 +246,10 @@ impl System for Redlock {
 
     fn settings(&self) -> &'static [Spec] {
         MAJORITY_SETTINGS
+    }
+
+    fn presets(&self) -> &'static [Preset] {
+        PROFILES
     }
 
     fn rules(&self) -> &'static [Rule] {
