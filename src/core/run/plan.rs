@@ -159,11 +159,7 @@ impl Builder<'_> {
         let texts = edits;
         let edits = self.edits(texts, &names);
         let settings_then = self.set_from_start(&edits, texts, &mut settings);
-        let servers = system.servers(&settings, self.scenario.locks.len()).len();
-        if servers != names.of_kind(NodeKind::Service).count() {
-            let message = "an edit changes how many nodes there are; write it into the scenario";
-            self.wrong(&["edits"], 0, message);
-        }
+        self.same_nodes(system, &settings, &names);
         if !self.errors.is_empty() {
             return None;
         }
@@ -200,6 +196,15 @@ impl Builder<'_> {
             setup,
             settings,
         })
+    }
+
+    /// The nodes are those of the scenario: an edit cannot bring one in.
+    fn same_nodes(&mut self, system: &dyn System, settings: &Settings, names: &Names) {
+        let servers = system.servers(settings, self.scenario.locks.len()).len();
+        if servers != names.of_kind(NodeKind::Service).count() {
+            let message = "an edit changes how many nodes there are; write it into the scenario";
+            self.wrong(&["edits"], 0, message);
+        }
     }
 
     /// What is wrong with a setting's value in this scenario, although it is one of the setting's.
