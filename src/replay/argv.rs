@@ -345,8 +345,16 @@ impl Reader<'_> {
                 (option, _) => Err(format!("FAILOVER {option}")),
             },
             "CLIENT" => self.client(),
-            "SUBSCRIBE" => Ok(Command::Subscribe(texts(self.args))),
-            "UNSUBSCRIBE" => Ok(Command::Unsubscribe(texts(self.args))),
+            // Classes of letters and escapes in patterns are not modelled.
+            "PSUBSCRIBE" if self.args.iter().any(|arg| arg.contains(['[', '\\'])) => {
+                Err("PSUBSCRIBE with classes or escapes".into())
+            }
+            "SUBSCRIBE" | "PSUBSCRIBE" => {
+                Ok(Command::Subscribe(texts(self.args), self.name == "PSUBSCRIBE"))
+            }
+            "UNSUBSCRIBE" | "PUNSUBSCRIBE" => {
+                Ok(Command::Unsubscribe(texts(self.args), self.name == "PUNSUBSCRIBE"))
+            }
             "PUBLISH" => Ok(Command::Publish(self.key(), self.text(1))),
             "CONFIG" => self.config(),
             "SAVE" => Ok(Command::Save),

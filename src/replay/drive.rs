@@ -31,13 +31,15 @@ pub enum Verdict {
 struct Open {
     request: u64,
     step: u64,
+    client: ProcId,
+    server: ProcId,
 }
 
 /// What a client heard beside the answers to its steps.
 #[derive(Clone, Debug)]
 enum Late {
     Push(Reply),
-    Answer(u64, Reply),
+    Answer(u64, Did),
 }
 
 /// A transcript on stage.
@@ -141,7 +143,7 @@ impl<'t> Drive<'t> {
         };
         let did = self.wait(client, server, request, patience, recorded == "client_timeout");
         if matches!(did, Did::Blocked) {
-            self.open.push(Open { request, step: step.number });
+            self.open.push(Open { request, step: step.number, client, server });
         }
         self.tries.hears(step, &command, &did);
         self.stage.settle();
@@ -185,13 +187,20 @@ impl<'t> Drive<'t> {
                     match self.open.iter().position(|open| open.request == request) {
                         Some(place) => {
                             let step = self.open.remove(place).step;
-                            self.late.push((client, Late::Answer(step, reply)));
+                            self.late.push((client, Late::Answer(step, Did::Answered(reply))));
                         }
                         None => self.answers.push((request, reply)),
                     }
                 }
                 Heard::Push(reply) => self.late.push((client, Late::Push(reply))),
-                Heard::Closed(server) => self.closed.push((client, server)),
+                Heard::Closed(server) => {
+                    self.closed.push((client, server));
+                    let mine = |open: &Open| (open.client, open.server) == (client, server);
+                    for open in self.open.extract_if(.., |open| mine(open)) {
+                        let closed = Late::Answer(open.step, Did::ConnectionClosed);
+                        self.late.push((client, closed));
+                    }
+                }
             }
         }
     }
@@ -238,12 +247,11 @@ impl<'t> Drive<'t> {
     fn event(&mut self, event: &Event, late: &Late) -> Result<Option<String>, String> {
         let kind = event.what.get("type").and_then(Value::as_str).unwrap_or_default();
         let compared = match (kind, late) {
-            ("late_reply", Late::Answer(step, reply)) => {
+            ("late_reply", Late::Answer(step, did)) => {
                 let same_step = event.what.get("to_step").and_then(Value::as_u64) == Some(*step);
                 let recorded = event.what.get("reply").cloned().unwrap_or_default();
-                let did = Did::Answered(reply.clone());
                 let same_step = if same_step { Ok(()) } else { Err(Difference::Other) };
-                compare(&recorded, &did, &mut self.symbols).and(same_step)
+                compare(&recorded, did, &mut self.symbols).and(same_step)
             }
             ("pubsub", Late::Push(reply)) => {
                 let message = event.what.get("message").cloned().unwrap_or_default();
@@ -330,8 +338,15 @@ impl<'t> Drive<'t> {
         })
     }
 
-    /// Both directions between all pairs that are named; without names, between all.
+    /// Both directions between all pairs that are named; between one node and all others; without
+    /// names, between all.
     fn ways(&self, step: &Step) -> Result<Vec<(ProcId, ProcId)>, String> {
+        let all = || (0..self.stage.observer().0).map(ProcId);
+        if let Some(name) = step.args.get("node").and_then(Value::as_str) {
+            let node = self.node(Some(name))?;
+            let others = all().filter(|other| *other != node);
+            return Ok(others.flat_map(|other| [(node, other), (other, node)]).collect());
+        }
         let named: Vec<ProcId> = match step.args.get("between").and_then(Value::as_array) {
             Some(names) => {
                 let find = |name: &Value| {
@@ -340,9 +355,7 @@ impl<'t> Drive<'t> {
                 };
                 names.iter().map(find).collect::<Result<_, _>>()?
             }
-            None if step.args.is_empty() && step.name == "heal" => {
-                (0..=self.stage.observer().0).map(ProcId).collect()
-            }
+            None if step.args.is_empty() && step.name == "heal" => all().collect(),
             None => return Err(format!("{} without `between`", step.name)),
         };
         let pairs = named.iter().flat_map(|a| named.iter().map(move |b| (*a, *b)));
@@ -460,8 +473,6 @@ fn said(recorded: &Value) -> String {
 fn told_late(late: &Late) -> String {
     match late {
         Late::Push(reply) => told(&Did::Answered(reply.clone())),
-        Late::Answer(step, reply) => {
-            format!("{} in answer to step {step}", told(&Did::Answered(reply.clone())))
-        }
+        Late::Answer(step, did) => format!("{} in answer to step {step}", told(did)),
     }
 }

@@ -71,6 +71,9 @@ impl Tries {
     /// # Errors
     /// What of its arguments is not modelled.
     pub fn decide(&mut self, step: &Step, masters: usize, now: Micros) -> Result<Did, String> {
+        if !["REDLOCK_DECISION", "REDLOCK_RELEASED"].contains(&step.name.as_str()) {
+            return Err(step.name.clone());
+        }
         let key = text(&step.args, "key")?;
         let of = std::mem::take(self.of(&step.client, &key));
         if step.name == "REDLOCK_RELEASED" {

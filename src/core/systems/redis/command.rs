@@ -366,9 +366,10 @@ pub enum Command {
         writes_only: bool,
     },
     Unpause,
-    Subscribe(Vec<Text>),
+    /// To channels, or to patterns of them.
+    Subscribe(Vec<Text>, bool),
     /// None are all.
-    Unsubscribe(Vec<Text>),
+    Unsubscribe(Vec<Text>, bool),
     Publish(Text, Text),
     Configure(Vec<Setting>),
     Save,
@@ -424,8 +425,8 @@ impl Command {
             Command::ReplicaOf(_) => "REPLICAOF",
             Command::FailOver(_) => "FAILOVER",
             Command::Pause { .. } | Command::Unpause => "CLIENT",
-            Command::Subscribe(_) => "SUBSCRIBE",
-            Command::Unsubscribe(_) => "UNSUBSCRIBE",
+            Command::Subscribe(..) => "SUBSCRIBE",
+            Command::Unsubscribe(..) => "UNSUBSCRIBE",
             Command::Publish(..) => "PUBLISH",
             Command::Configure(_) => "CONFIG",
             Command::Save => "SAVE",

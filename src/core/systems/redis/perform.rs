@@ -43,8 +43,16 @@ impl Server {
             Command::Wait { .. } | Command::WaitAof { .. } => {
                 return self.wait(cx, conn, peer, request, command);
             }
-            Command::Subscribe(channels) => return self.subscribe(cx, conn, peer, channels),
-            Command::Unsubscribe(channels) => return self.unsubscribe(cx, conn, peer, channels),
+            Command::Subscribe(channels, patterns) => {
+                return self.subscribe(cx, (conn, peer), channels, *patterns);
+            }
+            Command::Unsubscribe(channels, patterns) => {
+                return self.unsubscribe(cx, (conn, peer), channels, *patterns);
+            }
+            Command::Ping if self.session(conn, peer).listens() => {
+                let words = ["pong", ""].map(|word| Reply::Bulk(Text::Word(word.into())));
+                return Some(Reply::Array(words.to_vec()));
+            }
             Command::Shutdown(save) => {
                 self.parting = *save;
                 cx.leave();
@@ -151,11 +159,13 @@ impl Server {
                     self.wait_for_nobody(conn, peer, &command)
                 }
                 Command::Unwatch => Reply::OK,
-                Command::Subscribe(channels) => {
-                    self.subscribe(cx, conn, peer, &channels).unwrap_or(Reply::Nil)
+                Command::Subscribe(channels, patterns) => {
+                    let reply = self.subscribe(cx, (conn, peer), &channels, patterns);
+                    reply.unwrap_or(Reply::Nil)
                 }
-                Command::Unsubscribe(channels) => {
-                    self.unsubscribe(cx, conn, peer, &channels).unwrap_or(Reply::Nil)
+                Command::Unsubscribe(channels, patterns) => {
+                    let reply = self.unsubscribe(cx, (conn, peer), &channels, patterns);
+                    reply.unwrap_or(Reply::Nil)
                 }
                 command => self.carry_out(cx, &command, &mut changes),
             });
@@ -218,11 +228,20 @@ impl Server {
 
     fn publish(&mut self, cx: &mut Cx<'_, Locks>, channel: &Text, message: &Text) -> i64 {
         let mut heard = 0;
-        for session in self.sessions.iter().filter(|s| s.channels.contains(channel)) {
-            heard += 1;
-            let parts = [Text::Word("message".into()), channel.clone(), message.clone()];
-            let push = Reply::Array(parts.into_iter().map(Reply::Bulk).collect());
-            cx.send(session.conn, Body::new("message", 0, Packet::Push(push)), None);
+        let word = |word: &str| Text::Word(word.into());
+        for session in &self.sessions {
+            let exact = session.channels.iter().filter(|c| *c == channel).map(|_| None);
+            let fits = session.patterns.iter().filter(|pattern| matches(pattern, channel));
+            for pattern in exact.chain(fits.map(Some)) {
+                heard += 1;
+                let mut parts = match pattern {
+                    None => vec![word("message")],
+                    Some(pattern) => vec![word("pmessage"), pattern.clone()],
+                };
+                parts.extend([channel.clone(), message.clone()]);
+                let push = Reply::Array(parts.into_iter().map(Reply::Bulk).collect());
+                cx.send(session.conn, Body::new("message", 0, Packet::Push(push)), None);
+            }
         }
         heard
     }
@@ -230,18 +249,20 @@ impl Server {
     fn subscribe(
         &mut self,
         cx: &mut Cx<'_, Locks>,
-        conn: ConnId,
-        peer: ProcId,
+        (conn, peer): (ConnId, ProcId),
         channels: &[Text],
+        patterns: bool,
     ) -> Option<Reply> {
         let mut first = None;
         for channel in channels {
             let session = self.session(conn, peer);
-            if !session.channels.contains(channel) {
-                session.channels.push(channel.clone());
+            let list = if patterns { &mut session.patterns } else { &mut session.channels };
+            if !list.contains(channel) {
+                list.push(channel.clone());
             }
-            let count = session.channels.len() as i64;
-            let reply = listening("subscribe", Reply::Bulk(channel.clone()), count);
+            let count = session.channels.len() + session.patterns.len();
+            let what = if patterns { "psubscribe" } else { "subscribe" };
+            let reply = listening(what, Reply::Bulk(channel.clone()), count as i64);
             confirm(cx, conn, &mut first, reply);
         }
         first
@@ -250,20 +271,26 @@ impl Server {
     fn unsubscribe(
         &mut self,
         cx: &mut Cx<'_, Locks>,
-        conn: ConnId,
-        peer: ProcId,
+        (conn, peer): (ConnId, ProcId),
         channels: &[Text],
+        patterns: bool,
     ) -> Option<Reply> {
+        let what = if patterns { "punsubscribe" } else { "unsubscribe" };
         let session = self.session(conn, peer);
-        let all = if channels.is_empty() { session.channels.clone() } else { channels.to_vec() };
+        let list = if patterns { &session.patterns } else { &session.channels };
+        let all = if channels.is_empty() { list.clone() } else { channels.to_vec() };
         let mut first = None;
         for channel in all {
             let session = self.session(conn, peer);
-            session.channels.retain(|c| *c != channel);
-            let count = session.channels.len() as i64;
-            confirm(cx, conn, &mut first, listening("unsubscribe", Reply::Bulk(channel), count));
+            let list = if patterns { &mut session.patterns } else { &mut session.channels };
+            list.retain(|c| *c != channel);
+            let count = session.channels.len() + session.patterns.len();
+            let reply = listening(what, Reply::Bulk(channel), count as i64);
+            confirm(cx, conn, &mut first, reply);
         }
-        Some(first.unwrap_or_else(|| listening("unsubscribe", Reply::Nil, 0)))
+        let session = self.session(conn, peer);
+        let left = (session.channels.len() + session.patterns.len()) as i64;
+        Some(first.unwrap_or_else(|| listening(what, Reply::Nil, left)))
     }
 
     fn configure(&mut self, cx: &mut Cx<'_, Locks>, settings: &[Setting]) -> Reply {
@@ -472,6 +499,22 @@ impl Server {
             self.unblock(cx, conn);
         }
     }
+}
+
+/// Whether a pattern of `*`, `?` and other letters fits a channel.
+fn matches(pattern: &Text, channel: &Text) -> bool {
+    fn fits(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern, text) {
+            ([], []) => true,
+            ([b'*', rest @ ..], _) => {
+                fits(rest, text) || matches!(text, [_, more @ ..] if fits(pattern, more))
+            }
+            ([b'?', rest @ ..], [_, more @ ..]) => fits(rest, more),
+            ([a, rest @ ..], [b, more @ ..]) => a == b && fits(rest, more),
+            _ => false,
+        }
+    }
+    fits(pattern.to_string().as_bytes(), channel.to_string().as_bytes())
 }
 
 /// The answer to a subscription: what, to which channel, and how many there are now.

@@ -245,8 +245,8 @@ impl Server {
             return Fate::Refused(refusal, true);
         }
         let listens =
-            matches!(command, Command::Subscribe(_) | Command::Unsubscribe(_) | Command::Ping);
-        if !session.channels.is_empty() && !listens {
+            matches!(command, Command::Subscribe(..) | Command::Unsubscribe(..) | Command::Ping);
+        if session.listens() && !listens {
             return Fate::Refused(Refusal::SubscriberOnly, true);
         }
         if paused.is_some_and(|p| now < p.until && (!p.writes_only || any(Command::may_replicate)))

@@ -45,6 +45,8 @@ pub struct Session {
     pub offset: u64,
     /// The channels that it listens to.
     pub channels: Vec<Text>,
+    /// The patterns of channels that it listens to.
+    pub patterns: Vec<Text>,
     /// What it waits for.
     pub blocked: Option<Blocked>,
     /// What came behind that.
@@ -63,6 +65,7 @@ impl Session {
             dirty: false,
             offset: 0,
             channels: Vec::new(),
+            patterns: Vec::new(),
             blocked: None,
             held: VecDeque::new(),
         }
@@ -97,6 +100,11 @@ impl Session {
             Some((_, over)) => self.dirty |= !*over,
             None => {}
         }
+    }
+
+    /// Whether it listens to anything: it may ask for nothing else then.
+    pub fn listens(&self) -> bool {
+        !self.channels.is_empty() || !self.patterns.is_empty()
     }
 
     /// Whether a command has to stand in a queue: another one of the connection waits.
