@@ -1,7 +1,5 @@
 //! One command on a keyspace, at one reading of the wall clock: time stands still in it.
 
-use std::collections::VecDeque;
-
 use super::command::{Bounds, Command, Life, Only, Refusal, Reply, SetCommand, SetReply};
 use super::keyspace::{Entry, Keyspace, Value};
 use super::text::Text;
@@ -61,7 +59,7 @@ pub struct Engine<'a> {
     pub changes: Vec<(Text, Happened)>,
 }
 
-type Answer = Result<Reply, Refusal>;
+pub(super) type Answer = Result<Reply, Refusal>;
 
 impl Engine<'_> {
     /// Executes a command on keys; none where it is about something else.
@@ -75,58 +73,14 @@ impl Engine<'_> {
     fn answer(&mut self, command: &Command) -> Option<Answer> {
         Some(match command {
             Command::Get(key) => self.string(key).map(Reply::bulk),
-            Command::GetMany(keys) => {
-                Ok(Reply::Array(keys.iter().map(|k| self.string_or_nil(k)).collect()))
-            }
             Command::Set(set) => self.set(set),
-            Command::SetMany(pairs, only) => Ok(self.set_many(pairs, only)),
-            Command::GetDel(key) => self.string(key).map(|old| {
-                self.delete(key);
-                Reply::bulk(old)
-            }),
-            Command::GetEx(key, life) => self.get_and_expire(key, life.as_ref()),
-            Command::Append(key, more) => self.append(key, more),
             Command::Del(keys) => {
                 let gone = keys.iter().filter(|key| self.delete(key)).count();
                 Ok(Reply::Number(gone as i64))
             }
-            Command::DelIf(key, only) => self.delete_if(key, only),
-            Command::Exists(keys) => {
-                let there = keys.iter().filter(|key| self.find(key).is_some()).count();
-                Ok(Reply::Number(there as i64))
-            }
-            Command::Left { key, seconds, absolute } => Ok(self.left(key, *seconds, *absolute)),
             Command::Expire { key, life, only } => self.expire(key, *life, *only).map(Reply::yes),
-            Command::Persist(key) => Ok(Reply::yes(self.persist(key))),
             Command::Add(key, by) => self.add(key, *by).map(Reply::Number),
-            Command::Type(key) => Ok(Reply::Word(match self.find(key).map(|e| &e.value) {
-                None => "none",
-                Some(Value::Text(_)) => "string",
-                Some(Value::List(_)) => "list",
-            })),
-            Command::Strlen(key) => {
-                self.string(key).map(|text| Reply::Number(text.map_or(0, |t| t.bytes())))
-            }
-            Command::Push { key, values, left, only_present } => {
-                self.push(key, values, *left, *only_present)
-            }
-            Command::ListLen(key) => match self.find(key).map(|e| &e.value) {
-                None => Ok(Reply::Number(0)),
-                Some(Value::List(list)) => Ok(Reply::Number(list.len() as i64)),
-                Some(Value::Text(_)) => Err(Refusal::WrongType),
-            },
-            Command::Rename { from, to, only_absent } => self.rename(from, to, *only_absent),
-            Command::DbSize => Ok(Reply::Number(self.keys.len() as i64)),
-            Command::Flush => {
-                for key in self.keys.those(|_| true) {
-                    self.keys.put(key.clone(), None);
-                    self.changes.push((key, Happened::Flushed));
-                }
-                Ok(Reply::OK)
-            }
-            Command::Ping => Ok(Reply::Word("PONG")),
-            Command::Malformed { refusal, .. } => Err(*refusal),
-            _ => return None,
+            _ => return self.rare(command),
         })
     }
 
@@ -141,14 +95,14 @@ impl Engine<'_> {
     }
 
     /// Deletes a key whose time is over, where that is this server's business.
-    fn touch(&mut self, key: &Text) {
+    pub(super) fn touch(&mut self, key: &Text) {
         if self.sweeps && self.keys.raw(key).is_some_and(|entry| entry.is_over(self.now)) {
             self.keys.put(key.clone(), None);
             self.changes.push((key.clone(), Happened::Expired));
         }
     }
 
-    fn find(&mut self, key: &Text) -> Option<&Entry> {
+    pub(super) fn find(&mut self, key: &Text) -> Option<&Entry> {
         self.touch(key);
         self.keys.live(key, self.now)
     }
@@ -162,10 +116,6 @@ impl Engine<'_> {
         }
     }
 
-    fn string_or_nil(&mut self, key: &Text) -> Reply {
-        self.string(key).map_or(Reply::Nil, Reply::bulk)
-    }
-
     /// The moment that a time to live ends; one that the clock cannot show is refused.
     fn end(&self, life: Life) -> Result<Option<i64>, Refusal> {
         match life {
@@ -175,7 +125,7 @@ impl Engine<'_> {
         }
     }
 
-    fn place(&mut self, key: &Text, value: Value, expires: Option<i64>, what: Happened) {
+    pub(super) fn place(&mut self, key: &Text, value: Value, expires: Option<i64>, what: Happened) {
         self.keys.put(key.clone(), Some(Entry { value, expires }));
         self.changes.push((key.clone(), what));
     }
@@ -214,79 +164,18 @@ impl Engine<'_> {
         })
     }
 
-    fn set_many(&mut self, pairs: &[(Text, Text)], only: &Only) -> Reply {
-        let taken = pairs.iter().filter(|pair| self.find(&pair.0).is_some()).count();
-        let holds = *only != Only::Absent || taken == 0;
-        if holds {
-            for (key, value) in pairs {
-                self.place(key, Value::Text(value.clone()), None, Happened::Set);
-            }
-        }
-        if *only == Only::Absent { Reply::yes(holds) } else { Reply::OK }
-    }
-
-    fn get_and_expire(&mut self, key: &Text, life: Result<&Option<Life>, &Refusal>) -> Answer {
-        let old = self.string(key)?;
-        if old.is_none() {
-            return Ok(Reply::Nil);
-        }
-        match *life.map_err(|refusal| *refusal)? {
-            None => {}
-            Some(Life::Forever | Life::Kept) => {
-                self.persist(key);
-            }
-            Some(life) => {
-                self.expire(key, life, Bounds::default())?;
-            }
-        }
-        Ok(Reply::bulk(old))
-    }
-
-    fn append(&mut self, key: &Text, more: &Text) -> Answer {
-        let old = self.string(key)?;
-        let expires = self.keys.live(key, self.now).and_then(|e| e.expires);
-        let text = match old {
-            None => more.clone(),
-            Some(old) => Text::new(&format!("{old}{more}")),
-        };
-        let length = text.bytes();
-        self.place(key, Value::Text(text), expires, Happened::Append);
-        Ok(Reply::Number(length))
-    }
-
     /// Deletes a key; false where there is none.
     pub(super) fn delete(&mut self, key: &Text) -> bool {
         self.drop_as(key, Happened::Del)
     }
 
-    fn drop_as(&mut self, key: &Text, what: Happened) -> bool {
+    pub(super) fn drop_as(&mut self, key: &Text, what: Happened) -> bool {
         let there = self.find(key).is_some();
         if there {
             self.keys.put(key.clone(), None);
             self.changes.push((key.clone(), what));
         }
         there
-    }
-
-    fn delete_if(&mut self, key: &Text, only: &Only) -> Answer {
-        let holds = match (only, self.string(key)?) {
-            (Only::Equal(wanted), Some(held)) => held == *wanted,
-            (Only::Unequal(other), Some(held)) => held != *other,
-            _ => false,
-        };
-        Ok(Reply::yes(holds && self.delete(key)))
-    }
-
-    fn left(&mut self, key: &Text, seconds: bool, absolute: bool) -> Reply {
-        let now = self.now;
-        Reply::Number(match self.find(key).map(|entry| entry.expires) {
-            None => -2,
-            Some(None) => -1,
-            Some(Some(end)) => {
-                let ms = if absolute { end } else { end.saturating_sub(now).max(0) };
-                if seconds { ms.saturating_add(500) / 1_000 } else { ms }
-            }
-        })
     }
 
     /// Gives a key another end; false where there is no such key, or a condition does not hold. An
@@ -313,15 +202,6 @@ impl Engine<'_> {
         Ok(true)
     }
 
-    fn persist(&mut self, key: &Text) -> bool {
-        self.touch(key);
-        let held = self.keys.live_mut(key, self.now).and_then(|entry| entry.expires.take());
-        if held.is_some() {
-            self.changes.push((key.clone(), Happened::Persist));
-        }
-        held.is_some()
-    }
-
     /// Adds to the number under a key, which keeps its end.
     pub(super) fn add(&mut self, key: &Text, by: i64) -> Result<i64, Refusal> {
         let old = self.string(key)?.unwrap_or(Text::Number(0));
@@ -330,43 +210,6 @@ impl Engine<'_> {
         let expires = self.keys.live(key, self.now).and_then(|e| e.expires);
         self.place(key, Value::Text(Text::Number(sum)), expires, Happened::IncrBy);
         Ok(sum)
-    }
-
-    fn push(&mut self, key: &Text, values: &[Text], left: bool, only_present: bool) -> Answer {
-        self.touch(key);
-        let there = self.keys.live(key, self.now);
-        let expires = there.and_then(|entry| entry.expires);
-        let mut list = match there.map(|entry| &entry.value) {
-            Some(Value::Text(_)) => return Err(Refusal::WrongType),
-            Some(Value::List(list)) => list.clone(),
-            None if only_present => return Ok(Reply::Number(0)),
-            None => VecDeque::new(),
-        };
-        for value in values.iter().cloned() {
-            if left {
-                list.push_front(value);
-            } else {
-                list.push_back(value);
-            }
-        }
-        let length = list.len() as i64;
-        let what = if left { Happened::LPush } else { Happened::RPush };
-        self.place(key, Value::List(list), expires, what);
-        Ok(Reply::Number(length))
-    }
-
-    fn rename(&mut self, from: &Text, to: &Text, only_absent: bool) -> Answer {
-        let entry = self.find(from).cloned().ok_or(Refusal::NoKey)?;
-        if only_absent && self.find(to).is_some() {
-            return Ok(Reply::Number(0));
-        }
-        if from != to {
-            self.keys.put(from.clone(), None);
-            self.keys.put(to.clone(), Some(entry));
-            self.changes.push((from.clone(), Happened::RenameFrom));
-            self.changes.push((to.clone(), Happened::RenameTo));
-        }
-        Ok(if only_absent { Reply::Number(1) } else { Reply::OK })
     }
 
     /// Deletes every key whose time is over: a round of the active expiry.

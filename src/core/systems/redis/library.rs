@@ -308,7 +308,8 @@ impl Library {
         match open.step {
             Step::Set if no => self.again_later(cx, desk, open),
             Step::Set | Step::Expire | Step::Count => self.taken(cx, desk, open, reply),
-            Step::Look if *reply == Reply::Bulk(Text::Number(open.value)) => {
+            Step::Look if matches!(reply, Reply::Bulk(text) if text.number() == Some(open.value)) =>
+            {
                 cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
                 // A program that was stopped meanwhile sends nothing more.
                 if cx.waits(open.task) {

@@ -8,6 +8,8 @@
 //! named by whoever reads it, and never guessed.
 
 mod command;
+#[cfg(target_arch = "wasm32")]
+mod common;
 mod engine;
 mod follow;
 mod keyspace;
@@ -17,6 +19,8 @@ mod perform;
 mod persist;
 mod poll;
 mod profiles;
+#[cfg(not(target_arch = "wasm32"))]
+mod rare;
 pub mod redlock;
 mod replica;
 mod rules;

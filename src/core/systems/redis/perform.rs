@@ -1,14 +1,14 @@
 //! Carrying a command out, and what follows: transactions, waits, events of keys, the stream.
 
-use super::command::{Command, Notify, Policy, Refusal, Reply, Setting};
+use super::command::{Command, Refusal, Reply};
 use super::engine::Happened;
 use super::persist::{batch, next_save};
-use super::server::{Packet, Server, alarm, place_of};
+use super::server::{Server, alarm, place_of};
 use super::session::Blocked;
 use super::text::Text;
 use super::witness::Deed;
 use crate::sim::{ClockKind, ConnId, Cx, Local, Micros, ProcId};
-use crate::systems::{Body, Locks};
+use crate::systems::Locks;
 
 type Changes = Vec<(Text, Happened)>;
 
@@ -43,22 +43,15 @@ impl Server {
             Command::Wait { .. } | Command::WaitAof { .. } => {
                 return self.wait(cx, conn, peer, request, command);
             }
-            Command::Subscribe(channels, patterns) => {
-                return self.subscribe(cx, (conn, peer), channels, *patterns);
-            }
-            Command::Unsubscribe(channels, patterns) => {
-                return self.unsubscribe(cx, (conn, peer), channels, *patterns);
-            }
-            Command::Ping if self.session(conn, peer).listens() => {
-                let words = ["pong", ""].map(|word| Reply::Bulk(Text::Word(word.into())));
-                return Some(Reply::Array(words.to_vec()));
-            }
             Command::Shutdown(save) => {
                 self.parting = *save;
                 cx.leave();
                 return None;
             }
             _ => {
+                if let Some(reply) = self.rare(cx, (conn, peer), command) {
+                    return reply;
+                }
                 let mut changes = Vec::new();
                 let reply = self.carry_out(cx, command, &mut changes);
                 self.changed(cx, &changes);
@@ -105,8 +98,6 @@ impl Server {
                 Reply::OK
             }
             Command::FailOver(to) => self.hand_over(cx, *to),
-            Command::Publish(channel, message) => Reply::Number(self.publish(cx, channel, message)),
-            Command::Configure(settings) => self.configure(cx, settings),
             Command::Save => {
                 self.snapshot(cx);
                 Reply::OK
@@ -118,11 +109,6 @@ impl Server {
             Command::Pause { ms, writes_only } => {
                 let until = Server::now(cx).saturating_add(*ms);
                 self.pause(cx, until, *writes_only);
-                Reply::OK
-            }
-            Command::ActiveExpire(on) => {
-                self.config.active_expire = *on;
-                self.plan_sweep(cx);
                 Reply::OK
             }
             _ => {
@@ -159,15 +145,10 @@ impl Server {
                     self.wait_for_nobody(conn, peer, &command)
                 }
                 Command::Unwatch => Reply::OK,
-                Command::Subscribe(channels, patterns) => {
-                    let reply = self.subscribe(cx, (conn, peer), &channels, patterns);
-                    reply.unwrap_or(Reply::Nil)
-                }
-                Command::Unsubscribe(channels, patterns) => {
-                    let reply = self.unsubscribe(cx, (conn, peer), &channels, patterns);
-                    reply.unwrap_or(Reply::Nil)
-                }
-                command => self.carry_out(cx, &command, &mut changes),
+                command => match self.rare(cx, (conn, peer), &command) {
+                    Some(reply) => reply.unwrap_or(Reply::Nil),
+                    None => self.carry_out(cx, &command, &mut changes),
+                },
             });
         }
         self.changed(cx, &changes);
@@ -187,139 +168,8 @@ impl Server {
         self.witness.changed(cx, &self.keys, changes, deed);
         self.offset += 1;
         self.spread(cx, batch(changes, &self.keys));
-        if self.config.notify != Notify::default() {
-            for (key, what) in changes {
-                self.tell(cx, key, *what);
-            }
-        }
+        self.tell(cx, changes);
         self.plan_sweep(cx);
-    }
-
-    /// Tells of an event of a key, on the channels that the settings say.
-    fn tell(&mut self, cx: &mut Cx<'_, Locks>, key: &Text, what: Happened) {
-        let (kind, word) = match what {
-            Happened::Set => (Notify::STRING, "set"),
-            Happened::IncrBy => (Notify::STRING, "incrby"),
-            Happened::Append => (Notify::STRING, "append"),
-            Happened::LPush => (Notify::LIST, "lpush"),
-            Happened::RPush => (Notify::LIST, "rpush"),
-            Happened::Expire => (Notify::GENERIC, "expire"),
-            Happened::Del => (Notify::GENERIC, "del"),
-            Happened::Persist => (Notify::GENERIC, "persist"),
-            Happened::RenameFrom => (Notify::GENERIC, "rename_from"),
-            Happened::RenameTo => (Notify::GENERIC, "rename_to"),
-            Happened::Expired => (Notify::EXPIRED, "expired"),
-            Happened::Evicted => (Notify::EVICTED, "evicted"),
-            Happened::Flushed => return,
-        };
-        let notify = self.config.notify;
-        if !notify.has(kind) {
-            return;
-        }
-        if notify.has(Notify::KEYSPACE) {
-            let channel = Text::new(&format!("__keyspace@0__:{key}"));
-            self.publish(cx, &channel, &Text::Word(word.into()));
-        }
-        if notify.has(Notify::KEYEVENT) {
-            let channel = Text::new(&format!("__keyevent@0__:{word}"));
-            self.publish(cx, &channel, key);
-        }
-    }
-
-    fn publish(&mut self, cx: &mut Cx<'_, Locks>, channel: &Text, message: &Text) -> i64 {
-        let mut heard = 0;
-        let word = |word: &str| Text::Word(word.into());
-        for session in &self.sessions {
-            let exact = session.channels.iter().filter(|c| *c == channel).map(|_| None);
-            let fits = session.patterns.iter().filter(|pattern| matches(pattern, channel));
-            for pattern in exact.chain(fits.map(Some)) {
-                heard += 1;
-                let mut parts = match pattern {
-                    None => vec![word("message")],
-                    Some(pattern) => vec![word("pmessage"), pattern.clone()],
-                };
-                parts.extend([channel.clone(), message.clone()]);
-                let push = Reply::Array(parts.into_iter().map(Reply::Bulk).collect());
-                cx.send(session.conn, Body::new("message", 0, Packet::Push(push)), None);
-            }
-        }
-        heard
-    }
-
-    fn subscribe(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        (conn, peer): (ConnId, ProcId),
-        channels: &[Text],
-        patterns: bool,
-    ) -> Option<Reply> {
-        let mut first = None;
-        for channel in channels {
-            let session = self.session(conn, peer);
-            let list = if patterns { &mut session.patterns } else { &mut session.channels };
-            if !list.contains(channel) {
-                list.push(channel.clone());
-            }
-            let count = session.channels.len() + session.patterns.len();
-            let what = if patterns { "psubscribe" } else { "subscribe" };
-            let reply = listening(what, Reply::Bulk(channel.clone()), count as i64);
-            confirm(cx, conn, &mut first, reply);
-        }
-        first
-    }
-
-    fn unsubscribe(
-        &mut self,
-        cx: &mut Cx<'_, Locks>,
-        (conn, peer): (ConnId, ProcId),
-        channels: &[Text],
-        patterns: bool,
-    ) -> Option<Reply> {
-        let what = if patterns { "punsubscribe" } else { "unsubscribe" };
-        let session = self.session(conn, peer);
-        let list = if patterns { &session.patterns } else { &session.channels };
-        let all = if channels.is_empty() { list.clone() } else { channels.to_vec() };
-        let mut first = None;
-        for channel in all {
-            let session = self.session(conn, peer);
-            let list = if patterns { &mut session.patterns } else { &mut session.channels };
-            list.retain(|c| *c != channel);
-            let count = session.channels.len() + session.patterns.len();
-            let reply = listening(what, Reply::Bulk(channel), count as i64);
-            confirm(cx, conn, &mut first, reply);
-        }
-        let session = self.session(conn, peer);
-        let left = (session.channels.len() + session.patterns.len()) as i64;
-        Some(first.unwrap_or_else(|| listening(what, Reply::Nil, left)))
-    }
-
-    fn configure(&mut self, cx: &mut Cx<'_, Locks>, settings: &[Setting]) -> Reply {
-        for setting in settings {
-            if matches!(setting, Setting::AppendOnly(true)) && !self.config.persistence.append_only
-            {
-                self.files.rewrite(&self.keys);
-            }
-            self.config.set(setting);
-        }
-        self.plan_save(cx);
-        self.make_room(cx);
-        Reply::OK
-    }
-
-    /// Throws keys out where memory is short. How much a key needs is not modelled: a limit is
-    /// passed always, or there is none.
-    pub(super) fn make_room(&mut self, cx: &mut Cx<'_, Locks>) {
-        if self.config.max_memory == 0 || self.config.policy == Policy::NoEviction {
-            return;
-        }
-        if !self.is_master() {
-            return;
-        }
-        let all = self.config.policy == Policy::AllKeys;
-        let mut engine = self.engine(Server::now(cx));
-        engine.evict(all);
-        let changes = engine.changes;
-        self.changed(cx, &changes);
     }
 
     /// An administrator's command, which comes on no connection and is not answered.
@@ -497,37 +347,6 @@ impl Server {
             let reply = self.count(offset, local);
             Server::answer(cx, conn, request, reply);
             self.unblock(cx, conn);
-        }
-    }
-}
-
-/// Whether a pattern of `*`, `?` and other letters fits a channel.
-fn matches(pattern: &Text, channel: &Text) -> bool {
-    fn fits(pattern: &[u8], text: &[u8]) -> bool {
-        match (pattern, text) {
-            ([], []) => true,
-            ([b'*', rest @ ..], _) => {
-                fits(rest, text) || matches!(text, [_, more @ ..] if fits(pattern, more))
-            }
-            ([b'?', rest @ ..], [_, more @ ..]) => fits(rest, more),
-            ([a, rest @ ..], [b, more @ ..]) => a == b && fits(rest, more),
-            _ => false,
-        }
-    }
-    fits(pattern.to_string().as_bytes(), channel.to_string().as_bytes())
-}
-
-/// The answer to a subscription: what, to which channel, and how many there are now.
-fn listening(what: &str, channel: Reply, count: i64) -> Reply {
-    Reply::Array(vec![Reply::Bulk(Text::Word(what.into())), channel, Reply::Number(count)])
-}
-
-/// One command is confirmed once for each channel: the first time in the answer.
-fn confirm(cx: &mut Cx<'_, Locks>, conn: ConnId, first: &mut Option<Reply>, reply: Reply) {
-    match first {
-        None => *first = Some(reply),
-        Some(_) => {
-            cx.send(conn, Body::new(reply.name(), 0, Packet::Push(reply)), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::command::{Command, Fsync, Notify, Policy, Refusal, Reply, Setting, Version};
+use super::command::{Command, Fsync, Notify, Policy, Refusal, Reply, Version};
 use super::engine::Engine;
 use super::keyspace::Keyspace;
 use super::persist::{Files, Persistence};
@@ -41,6 +41,7 @@ pub struct Start {
 
 /// What `CONFIG SET` changes.
 #[derive(Clone, Debug)]
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "transcripts alone set some of it"))]
 pub(super) struct Config {
     pub(super) persistence: Persistence,
     pub(super) notify: Notify,
@@ -220,9 +221,8 @@ impl Server {
         let session = self.session(conn, peer);
         let inside = session.queue.is_some();
         let queue = session.queue.as_deref().unwrap_or_default();
-        let (exec, any) = (*command == Command::Exec, |f: fn(&Command) -> bool| {
-            f(command) || (*command == Command::Exec && queue.iter().any(f))
-        });
+        let exec = matches!(command, Command::Exec);
+        let any = |f: fn(&Command) -> bool| f(command) || (exec && queue.iter().any(f));
         if let Command::Rejected(refusal) = command {
             return Fate::Refused(*refusal, true);
         }
@@ -268,7 +268,7 @@ impl Server {
         match self.fate(cx, conn, peer, &command) {
             Fate::Refused(refusal, spoils) => {
                 let session = self.session(conn, peer);
-                let refused_exec = command == Command::Exec;
+                let refused_exec = matches!(command, Command::Exec);
                 session.spoiled |= spoils && session.queue.is_some();
                 if refused_exec {
                     session.forget_transaction();
@@ -423,20 +423,6 @@ impl Config {
             max_memory: 0,
             policy: Policy::NoEviction,
             active_expire: true,
-        }
-    }
-
-    /// Applies a setting.
-    pub(super) fn set(&mut self, setting: &Setting) {
-        match setting {
-            Setting::NotifyKeyspaceEvents(notify) => self.notify = *notify,
-            Setting::MinReplicasToWrite(count) => self.min_replicas = *count,
-            Setting::MinReplicasMaxLag(seconds) => self.max_lag = *seconds,
-            Setting::AppendOnly(on) => self.persistence.append_only = *on,
-            Setting::AppendFsync(fsync) => self.persistence.fsync = *fsync,
-            Setting::Save(points) => self.persistence.save = points.clone(),
-            Setting::MaxMemory(bytes) => self.max_memory = *bytes,
-            Setting::MaxMemoryPolicy(policy) => self.policy = *policy,
         }
     }
 }
