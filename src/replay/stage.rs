@@ -42,7 +42,7 @@ impl Actor<Locks> for Caller {
     fn on_outside(&mut self, cx: &mut Cx<'_, Locks>, body: &Body) {
         match body.get::<Errand>() {
             Some(Errand::Say(to, command)) => {
-                let packet = Packet::Ask(command.clone());
+                let packet = Packet::Ask(command.clone().into());
                 cx.ask(*to, Body::new(command.name(), body.request, packet), None);
             }
             Some(Errand::HangUp(to)) => {

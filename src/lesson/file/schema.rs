@@ -11,7 +11,7 @@ use crate::lesson::figures::FIGURES;
 use crate::run::{LONGEST, MOST_EDITS, MOST_STEP, kind};
 use crate::search::MOST_WORK;
 use crate::sim::{MOST_AT_ONCE, MOST_EVENTS, MOST_LINES, MOST_STEPS, Outcome};
-use crate::systems::{COMMON, Kind, RESOURCE_RULES, Registry, Rule, Spec};
+use crate::systems::{COMMON, Kind, Preset, RESOURCE_RULES, Registry, Rule, Spec};
 
 /// The whole grammar as JSON, indented.
 pub fn schema() -> String {
@@ -22,6 +22,7 @@ pub fn schema() -> String {
             "about": s.about(),
             "token": s.token_word(),
             "settings": settings(s.settings()),
+            "presets": presets(s.presets()),
             "rules": rules(s.rules()),
         })
     });
@@ -62,6 +63,18 @@ pub fn schema() -> String {
         "limits": limits(),
     });
     format!("{schema:#}")
+}
+
+/// Settings that go together under one word, with where that comes from.
+fn presets(presets: &[Preset]) -> Value {
+    let preset = |p: &Preset| {
+        let settings: Value =
+            p.settings.iter().map(|s| json!({ "key": s.0, "value": s.1 })).collect();
+        json!({
+            "setting": p.key, "value": p.word, "about": p.about, "place": p.place, "settings": settings,
+        })
+    };
+    presets.iter().map(preset).collect()
 }
 
 fn settings(specs: &[Spec]) -> Value {

@@ -155,7 +155,7 @@ impl Library {
     ) {
         let number = desk.request();
         let token = u64::try_from(open.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command)).with_token(token);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
         cx.ask(self.server, body, note);
         if open.step != Step::Clean {
             let left = open.until.map(|until| cx.clock(ClockKind::Mono).until(until));

@@ -192,7 +192,7 @@ impl Majority {
         let command = self.command(&round);
         let number = desk.request();
         let token = u64::try_from(round.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command)).with_token(token);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
         cx.ask(master, body, note);
         self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node });
     }

@@ -140,16 +140,18 @@ impl Server {
         }
         let (mut changes, mut replies) = (Vec::new(), Vec::new());
         for command in queue {
-            replies.push(match command {
+            let command = command.as_ref();
+            let reply = match command {
                 Command::Wait { .. } | Command::WaitAof { .. } => {
-                    self.wait_for_nobody(conn, peer, &command)
+                    self.wait_for_nobody(conn, peer, command)
                 }
                 Command::Unwatch => Reply::OK,
-                command => match self.rare(cx, (conn, peer), &command) {
+                _ => match self.rare(cx, (conn, peer), command) {
                     Some(reply) => reply.unwrap_or(Reply::Nil),
-                    None => self.carry_out(cx, &command, &mut changes),
+                    None => self.carry_out(cx, command, &mut changes),
                 },
-            });
+            };
+            replies.push(reply);
         }
         self.changed(cx, &changes);
         Reply::Array(replies)

@@ -17,7 +17,7 @@ use crate::systems::{Body, Fact, Inquiry, Locks, Settings};
 #[derive(Clone, Debug)]
 pub enum Packet {
     /// A command.
-    Ask(Command),
+    Ask(Rc<Command>),
     /// Its answer.
     Answer(Reply),
     /// What a server says unasked.
@@ -222,7 +222,8 @@ impl Server {
         let inside = session.queue.is_some();
         let queue = session.queue.as_deref().unwrap_or_default();
         let exec = matches!(command, Command::Exec);
-        let any = |f: fn(&Command) -> bool| f(command) || (exec && queue.iter().any(f));
+        let any =
+            |f: fn(&Command) -> bool| f(command) || (exec && queue.iter().any(|queued| f(queued)));
         if let Command::Rejected(refusal) = command {
             return Fate::Refused(*refusal, true);
         }
@@ -262,13 +263,13 @@ impl Server {
         conn: ConnId,
         peer: ProcId,
         request: u64,
-        command: Command,
+        command: Rc<Command>,
     ) {
         self.make_room(cx);
         match self.fate(cx, conn, peer, &command) {
             Fate::Refused(refusal, spoils) => {
                 let session = self.session(conn, peer);
-                let refused_exec = matches!(command, Command::Exec);
+                let refused_exec = matches!(*command, Command::Exec);
                 session.spoiled |= spoils && session.queue.is_some();
                 if refused_exec {
                     session.forget_transaction();
@@ -309,7 +310,7 @@ impl Server {
         conn: ConnId,
         peer: ProcId,
         request: u64,
-        command: Command,
+        command: Rc<Command>,
     ) {
         let session = self.session(conn, peer);
         if session.is_busy() {

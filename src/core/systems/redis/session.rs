@@ -1,6 +1,7 @@
 //! What a server keeps of one connection: its transaction, what it watches, what it waits for.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use super::command::Command;
 use super::text::Text;
@@ -23,7 +24,7 @@ pub enum Blocked {
         timer: Option<TimerId>,
     },
     /// `CLIENT PAUSE` holds this command.
-    Paused(u64, Command),
+    Paused(u64, Rc<Command>),
 }
 
 /// A connection.
@@ -34,7 +35,7 @@ pub struct Session {
     /// Who is at its other end.
     pub peer: ProcId,
     /// The commands of its transaction, from `MULTI` on.
-    pub queue: Option<Vec<Command>>,
+    pub queue: Option<Vec<Rc<Command>>>,
     /// One of them was refused, so that `EXEC` will be.
     pub spoiled: bool,
     /// The keys that it watches, and whether each was over when it began to.
@@ -50,7 +51,7 @@ pub struct Session {
     /// What it waits for.
     pub blocked: Option<Blocked>,
     /// What came behind that.
-    pub held: VecDeque<(u64, Command)>,
+    pub held: VecDeque<(u64, Rc<Command>)>,
 }
 
 impl Session {
@@ -72,7 +73,7 @@ impl Session {
     }
 
     /// Forgets the transaction and what was watched for it.
-    pub fn forget_transaction(&mut self) -> Vec<Command> {
+    pub fn forget_transaction(&mut self) -> Vec<Rc<Command>> {
         self.spoiled = false;
         self.unwatch();
         self.queue.take().unwrap_or_default()
