@@ -10,7 +10,9 @@ use super::server::Packet;
 use super::text::Text;
 use super::witness::LockKeys;
 use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token};
-use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to};
+use crate::sim::{
+    ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
+};
 use crate::systems::client::{LockClient, Requests, asks};
 use crate::systems::{Body, Desk, Locks, Settings};
 
@@ -49,6 +51,8 @@ struct Open {
     until: Option<Local>,
     /// How many tries came before.
     tries: u64,
+    /// The connection on which it was asked.
+    conn: Option<ConnId>,
 }
 
 /// How a lock is taken.
@@ -157,6 +161,7 @@ impl Library {
         let token = u64::try_from(open.value).ok().map(Token);
         let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
         cx.ask(self.server, body, note);
+        let open = Open { conn: cx.connection(self.server), ..open };
         if open.step != Step::Clean {
             let left = open.until.map(|until| cx.clock(ClockKind::Mono).until(until));
             let patience = left.map_or(self.timeout, |left| left.min(self.timeout));
@@ -215,6 +220,7 @@ impl Library {
             sent: cx.clock(desk.clock()),
             until: None,
             tries: 0,
+            conn: None,
         }
     }
 
@@ -449,9 +455,11 @@ impl LockClient for Library {
         self.unknown(cx, desk, open, Outcome::Timeout);
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _peer: ProcId) {
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, conn: ConnId) {
+        let here = peer == self.server;
+        let on_it = |open: &Open| here && open.step != Step::Rest && open.conn <= Some(conn);
         let lost: Vec<u64> =
-            self.open.iter().filter(|(_, open)| open.step != Step::Rest).map(|o| o.0).collect();
+            self.open.iter().filter(|open| on_it(open.1)).map(|open| open.0).collect();
         for number in lost {
             if let Some(open) = self.open.take(cx, number) {
                 self.unknown(cx, desk, open, Outcome::Closed);

@@ -12,7 +12,9 @@ use super::server::Packet;
 use super::text::Text;
 use super::witness::LockKeys;
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token, TruthEnd};
-use crate::sim::{ClockKind, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to};
+use crate::sim::{
+    ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
+};
 use crate::systems::client::{LockClient, Requests, asks};
 use crate::systems::{Body, Desk, Locks, Settings};
 
@@ -61,7 +63,7 @@ struct Round {
 /// What the library waits for.
 #[derive(Clone, Debug)]
 enum Open {
-    Vote { round: u64, node: usize },
+    Vote { round: u64, node: usize, conn: Option<ConnId> },
     Rest(Round),
 }
 
@@ -194,7 +196,8 @@ impl Majority {
         let token = u64::try_from(round.value).ok().map(Token);
         let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
         cx.ask(master, body, note);
-        self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node });
+        let conn = cx.connection(master);
+        self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node, conn });
     }
 
     /// A master has answered, or was given up.
@@ -401,7 +404,7 @@ impl LockClient for Majority {
     fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
         let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
         let yes = !matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
-        if let Some(Open::Vote { round, node }) = self.open.take(cx, body.request) {
+        if let Some(Open::Vote { round, node, .. }) = self.open.take(cx, body.request) {
             self.heard(cx, desk, (round, node), Some(yes));
         }
     }
@@ -409,7 +412,7 @@ impl LockClient for Majority {
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64) {
         match self.open.take(cx, request) {
             Some(Open::Rest(round)) => self.try_once(cx, desk, round),
-            Some(Open::Vote { round, node }) => {
+            Some(Open::Vote { round, node, .. }) => {
                 if let Some(master) = self.masters.get(node).copied() {
                     cx.abandon(master);
                 }
@@ -419,13 +422,13 @@ impl LockClient for Majority {
         }
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId) {
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, gone: ConnId) {
         let Some(at) = self.masters.iter().position(|master| *master == peer) else { return };
-        let is_lost = |open: &Open| matches!(open, Open::Vote { node, .. } if *node == at);
+        let is_lost = |open: &Open| matches!(open, Open::Vote { node, conn, .. } if *node == at && *conn <= Some(gone));
         let lost: Vec<u64> =
             self.open.iter().filter(|open| is_lost(open.1)).map(|open| open.0).collect();
         for number in lost {
-            if let Some(Open::Vote { round, node }) = self.open.take(cx, number) {
+            if let Some(Open::Vote { round, node, .. }) = self.open.take(cx, number) {
                 self.heard(cx, desk, (round, node), None);
             }
         }

@@ -488,15 +488,15 @@ impl Actor<Locks> for Server {
         }
     }
 
-    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId) {
-        self.replicas.retain(|l| l.peer != peer);
-        let gone: Vec<ConnId> =
-            self.sessions.iter().filter(|s| s.peer == peer).map(|s| s.conn).collect();
-        self.sessions.retain(|s| s.peer != peer);
+    fn on_closed(&mut self, _cx: &mut Cx<'_, Locks>, peer: ProcId, conn: ConnId) {
+        let is_gone = |of: ProcId, on: ConnId| of == peer && on <= conn;
+        self.replicas.retain(|l| !is_gone(l.peer, l.conn));
+        let gone = self.sessions.iter().filter(|s| is_gone(s.peer, s.conn));
+        let gone: Vec<ConnId> = gone.map(|s| s.conn).collect();
+        self.sessions.retain(|s| !gone.contains(&s.conn));
         self.postponed.retain(|c| !gone.contains(c));
         if let Some(upstream) = self.upstream.as_mut().filter(|u| u.master == peer) {
-            upstream.conn = None;
-            cx.abandon(peer);
+            upstream.conn = upstream.conn.filter(|own| *own > conn);
         }
     }
 
