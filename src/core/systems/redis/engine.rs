@@ -117,7 +117,7 @@ impl Engine<'_> {
     }
 
     /// The moment that a time to live ends; one that the clock cannot show is refused.
-    fn end(&self, life: Life) -> Result<Option<i64>, Refusal> {
+    pub(super) fn end(&self, life: Life) -> Result<Option<i64>, Refusal> {
         match life {
             Life::Forever | Life::Kept => Ok(None),
             Life::For(ms) => self.now.checked_add(ms).map(Some).ok_or(Refusal::ExpireTime),

@@ -81,6 +81,10 @@ impl Engine<'_> {
     }
 
     fn get_and_expire(&mut self, key: &Text, life: Result<&Option<Life>, &Refusal>) -> Answer {
+        if let (Ok(Some(life)), true) = (life, self.stores_no_past) {
+            // Valkey looks at the time first.
+            self.end(*life)?;
+        }
         let old = self.string(key)?;
         if old.is_none() {
             return Ok(Reply::Nil);
