@@ -1,6 +1,7 @@
 //! Masters and replicas: who follows whom, and how one takes the other's place.
 
-use super::command::{Fsync, Refusal, Reply};
+use super::command::{Refusal, Reply};
+use super::config::Fsync;
 use super::persist::{Batch, apply};
 use super::replica::{Link, Stream, Upstream};
 use super::server::{Packet, Server, alarm};

@@ -10,6 +10,7 @@
 mod command;
 #[cfg(target_arch = "wasm32")]
 mod common;
+mod config;
 mod engine;
 mod follow;
 mod keyspace;
@@ -32,9 +33,9 @@ mod text;
 mod witness;
 
 pub use command::{
-    Bounds, Call, Command, Fsync, Life, Notify, Only, Policy, Refusal, Reply, SetCommand, SetReply,
-    Setting, Version,
+    Bounds, Call, Command, Life, Only, Refusal, Reply, SetCommand, SetReply, Version,
 };
+pub use config::{Fsync, Notify, Policy, Setting};
 pub use engine::{Engine, Happened};
 pub use keyspace::{Entry, Keyspace, Value};
 pub use persist::Persistence;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::command::Fsync;
+use super::config::Fsync;
 use super::engine::Happened;
 use super::keyspace::{Entry, Keyspace};
 use super::text::Text;

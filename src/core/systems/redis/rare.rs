@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 
-use super::command::{Bounds, Command, Life, Notify, Only, Policy, Refusal, Reply, Setting};
+use super::command::{Bounds, Command, Life, Only, Refusal, Reply};
+use super::config::{Config, Notify, Policy, Setting};
 use super::engine::{Answer, Engine, Happened};
 use super::keyspace::Value;
-use super::server::{Config, Packet, Server};
+use super::server::{Packet, Server};
 use super::text::Text;
 use crate::sim::{ConnId, Cx, ProcId};
 use crate::systems::{Body, Locks};

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::command::{Command, Fsync, Notify, Policy, Refusal, Reply, Version};
+use super::command::{Command, Refusal, Reply, Version};
+use super::config::{Config, Fsync};
 use super::engine::Engine;
 use super::keyspace::Keyspace;
 use super::persist::{Files, Persistence};
@@ -37,19 +38,6 @@ pub struct Start {
     pub master: Option<ProcId>,
     /// How long it stays out after a restart: it answers nobody, as if it were not there yet.
     pub stays_out: Micros,
-}
-
-/// What `CONFIG SET` changes.
-#[derive(Clone, Debug)]
-#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "transcripts alone set some of it"))]
-pub(super) struct Config {
-    pub(super) persistence: Persistence,
-    pub(super) notify: Notify,
-    pub(super) min_replicas: i64,
-    pub(super) max_lag: i64,
-    pub(super) max_memory: i64,
-    pub(super) policy: Policy,
-    pub(super) active_expire: bool,
 }
 
 /// Writes, or everything, are held until then.
@@ -411,20 +399,6 @@ impl Server {
         self.upstream = None;
         (self.offset, self.files.written, self.files.synced) = (0, 0, 0);
         self.keys = Keyspace::default();
-    }
-}
-
-impl Config {
-    fn of(start: &Start) -> Config {
-        Config {
-            persistence: start.persistence.clone(),
-            notify: Notify::default(),
-            min_replicas: 0,
-            max_lag: 10,
-            max_memory: 0,
-            policy: Policy::NoEviction,
-            active_expire: true,
-        }
     }
 }
 

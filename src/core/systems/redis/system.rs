@@ -1,7 +1,8 @@
 //! Redis as a lock service: one server, or a majority of masters, each with a library that is by the
 //! book or wrong in a known way.
 
-use super::command::{Fsync, Version};
+use super::command::Version;
+use super::config::Fsync;
 use super::library::Library;
 use super::majority::Majority;
 use super::persist::Persistence;
