@@ -258,6 +258,28 @@ fn branches_go_into_a_file_and_come_back_elsewhere() {
 }
 
 #[test]
+fn a_file_brings_back_what_was_deleted_since_and_deletes_nothing() {
+    let state = after(open(), [Action::Defend(0), Action::Add("at 5s crash client-b".into())]);
+    let gone = state.kept.branches.list()[1].id;
+    let state = state.after(Action::Rename(gone, "mine".into()));
+    let file = kept::file(&keep(&state, None, 1)).expect("it can be written");
+    let deleted = state.after(Action::Delete(gone));
+    assert!(deleted.kept.branches.get(gone).is_none());
+    let text = keep(&deleted, None, 1);
+    let (all, came) = kept::import(Some(&text), &file).expect("it can be read");
+    assert_eq!(came, [(state.lesson.id.clone(), 1)]);
+    // What the page had deleted is there again, and so it is in a tab that knows of the deletion.
+    let kept = kept::of_lesson(Some(&all), &state.lesson.id).expect("it was written here");
+    let taken = deleted.after(Action::TakeOver(Rc::new(kept)));
+    assert_eq!(taken.kept.branches.get(gone).and_then(|b| b.name.clone()).as_deref(), Some("mine"));
+    assert_eq!(reload(&taken, &keep(&taken, Some(&text), 1), 1).kept.branches.list().len(), 3);
+    // A file that was written after the deletion takes nothing away.
+    let later = kept::file(&text).expect("it can be written");
+    let (same, came) = kept::import(Some(&all), &later).expect("it can be read");
+    assert_eq!((same, came), (all, vec![]));
+}
+
+#[test]
 fn a_bad_file_is_refused_with_the_place_and_changes_nothing() {
     let state = after(open(), [Action::Defend(0)]);
     let text = keep(&state, None, 1);
@@ -403,4 +425,45 @@ fn any_two_runs_are_compared_and_a_run_never_parts_from_itself() {
     let other = after(open(), [Action::Variant(2)]);
     let mine = open();
     assert!(Parting::of(&mine.show.run, &other.show.run).is_some());
+}
+
+#[test]
+fn a_read_that_carries_a_token_is_not_the_same_as_one_that_carries_none() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/06-fencing-tokens.md");
+    let lesson = lesson::read(&path).expect("the lesson is there");
+    let state = State::open(lesson, &Place::default()).expect("it runs");
+    let versus = Versus::of(&state, &Against::Defence(1)).expect("there is a second defence");
+    let words = versus.words();
+    assert!(
+        words.contains("Then with it: Client A sends a read of seats with token 41."),
+        "{words}"
+    );
+    assert!(words.contains("Without it: Client A sends a read of seats."), "{words}");
+}
+
+#[test]
+fn a_name_that_nobody_gave_says_what_is_not_as_in_the_lessons_run() {
+    let fixed = open().after(Action::Variant(1));
+    let pause = "pause client-a before write#1 for 12s";
+    assert_eq!(fixed.edits, [pause, "set resource.check token"]);
+    let own = fixed.edits.clone();
+    let name = |edits: &[&str]| {
+        let edits = edits.iter().map(|e| e.to_string()).collect();
+        let course = Course { edits, ..fixed.course() };
+        lockscope::ui::work::name_of(&fixed.lesson, &course)
+    };
+    let [one, two] = [own[0].as_str(), own[1].as_str()];
+    for (edits, expected) in [
+        (vec![one, two], ""),
+        (vec![one], ", without: set resource.check token"),
+        (vec![], ", with nothing done to it"),
+        (
+            vec!["pause client-a before write#1 for 8s", two],
+            ", with: pause client-a before write#1 for 8s, changed",
+        ),
+        (vec!["at 1s crash client-b"], ", with: at 1s crash client-b, without 2 of its edits"),
+        (vec![one, two, one], &format!(", with: {one}")),
+    ] {
+        assert_eq!(name(&edits), format!("The resource checks{expected}"), "{edits:?}");
+    }
 }

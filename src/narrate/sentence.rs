@@ -6,7 +6,7 @@ use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
     TruthEnd,
 };
-use crate::run::{Action, NodeKind, Run};
+use crate::run::{Action, NodeKind, Run, kind};
 use crate::sim::{
     CrashKind, Event, EventId, Halt, Limit, MOST_AT_ONCE, MOST_EVENTS, MOST_STEPS, Micros, MsgId,
     Outcome, ProcId, What,
@@ -303,11 +303,11 @@ impl Teller<'_> {
         let names = self.run.names();
         let cell = |op: &Operation| one_line(names.cell(op.cell));
         match note {
-            Testimony::Read(op) => match op.token {
-                Some(token) if self.setting("resource.reads", id) == "token" => {
+            Testimony::Read(op) => match kind::read_token(self.run, self.run.record.event(id)) {
+                Some(token) => {
                     format!("{me} sends a read of {} with token {}.", cell(op), token.0)
                 }
-                _ => format!("{me} sends a read of {}.", cell(op)),
+                None => format!("{me} sends a read of {}.", cell(op)),
             },
             Testimony::Write(op, write) => self.sends_write(id, me, op, write.value),
             Testimony::Claim(op) => {

@@ -237,7 +237,8 @@ pub fn file(text: &str) -> Result<String, String> {
     Ok(format!("{:#}\n", whole(lessons(text)?)))
 }
 
-/// Adds a file to what is kept; all of it is read before anything is changed. Returns the text to keep,
+/// Adds a file to what is kept; all of it is read before anything is changed. Branches that were deleted
+/// since come back. Returns the text to keep,
 /// and how many branches came, by the ids of their lessons.
 ///
 /// # Errors
@@ -253,7 +254,9 @@ pub fn import(text: Option<&str>, file: &str) -> Result<(String, Vec<(String, us
         let mut new = At::new(&json, format!("lessons.{id}")).kept()?;
         // Whose turn it is to undo is a matter of the tab that wrote it.
         new.undo.clear();
-        let before = of_lesson(kept.as_deref(), &id)?.branches.list().len();
+        let own = of_lesson(kept.as_deref(), &id)?.branches;
+        let before = own.list().len();
+        new.branches = own.with_file(&new.branches);
         let (text, merged) = put(kept.as_deref(), &id, &new)?;
         kept = Some(text);
         let new = merged.branches.list().len().saturating_sub(before);

@@ -403,10 +403,16 @@ pub fn name_of(lesson: &Lesson, course: &Course) -> String {
     };
     let title = lesson.variants.get(variant).map_or("", |v| v.title.as_str());
     let own = own_edits(lesson, variant);
-    let more: Vec<&str> =
-        course.edits.iter().filter(|e| !own.contains(e)).map(String::as_str).collect();
-    let missing = own.iter().filter(|e| !course.edits.contains(e)).count();
-    strings::branch_name(title, &more, missing, course.seed)
+    // The same edit twice is one more than the lesson's.
+    let mut missing: Vec<&str> = own.iter().map(String::as_str).collect();
+    let mut more: Vec<&str> = Vec::new();
+    for edit in &course.edits {
+        match missing.iter().position(|own| own == edit) {
+            Some(place) => drop(missing.remove(place)),
+            None => more.push(edit),
+        }
+    }
+    strings::branch_name(title, &more, &missing, course.edits.is_empty(), course.seed)
 }
 
 /// Under which id it is kept what was said of a card; no prediction has a space in its id.

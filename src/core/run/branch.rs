@@ -201,6 +201,23 @@ impl Branches {
         self.all != before
     }
 
+    /// This list with what a file has that somebody loads by hand: what was deleted here comes back, and
+    /// nothing is deleted. That something is deleted is for other tabs to know, not for whoever asks for it.
+    #[must_use]
+    pub fn with_file(&self, file: &Branches) -> Branches {
+        let mut both = self.clone();
+        both.hear(file.clock);
+        for branch in file.list() {
+            let own = self.place(branch.id).ok().and_then(|i| self.all.get(i));
+            match own.is_some_and(|own| own.gone) {
+                true => both.revive(branch.clone()),
+                false => both.insert(branch.clone()),
+            }
+        }
+        both.prune(0);
+        both
+    }
+
     /// Takes over a branch, unless a newer version of it is there.
     pub fn insert(&mut self, branch: Branch) {
         self.clock = self.clock.max(branch.changed).max(branch.made);

@@ -41,9 +41,11 @@ impl Parting {
     }
 }
 
-/// What a message of an event carries, as far as anybody is told.
-fn said(run: &Run, event: &Event<Testimony>) -> Option<u64> {
-    event.message().and_then(|_| kind::token(&run.record, event)).map(|t| t.0)
+/// What a message of an event carries, as far as anybody is told: its token, and of a read the one that
+/// it shows the resource.
+fn said(run: &Run, event: &Event<Testimony>) -> [Option<u64>; 2] {
+    let carried = event.message().and_then(|_| kind::token(&run.record, event));
+    [carried, kind::read_token(run, event)].map(|token| token.map(|t| t.0))
 }
 
 /// Runs of different nodes are compared by what can be compared: when, whose, and of what kind.

@@ -1,5 +1,6 @@
 //! The closed list of event kinds, and what an event is about.
 
+use super::replay::Run;
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Operation, Testimony, Token, TruthEnd};
 use crate::sim::{Event, EventId, ProcId, Record, What};
 use crate::systems::Locks;
@@ -252,6 +253,12 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         Testimony::Hand(_, token, _) => Some(*token),
         note => at_resource(note)?.token,
     }
+}
+
+/// The token that a read shows the resource: the client knows one, and reads carry it at that moment.
+pub fn read_token(run: &Run, event: &Event<Testimony>) -> Option<Token> {
+    let Some(Testimony::Read(op)) = event.note() else { return None };
+    op.token.filter(|_| run.setting_at("resource.reads", event.at) == "token")
 }
 
 /// The token that a grant was given, with it or later.

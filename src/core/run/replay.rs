@@ -92,7 +92,11 @@ impl Run {
 
     /// The value of a setting at an event, edits included.
     pub fn setting(&self, key: &str, id: EventId) -> String {
-        let at = self.record.event(id).at;
+        self.setting_at(key, self.record.event(id).at)
+    }
+
+    /// The same at a moment.
+    pub fn setting_at(&self, key: &str, at: Micros) -> String {
         let changes = self.compiled.edits.iter().filter_map(|e| match &e.action {
             Action::Set(k, value, Some(when)) if k == key && *when <= at => Some((*when, value)),
             _ => None,

@@ -14,7 +14,13 @@ pub const FORGET: &str = "Forget my answers";
 pub const FORGOTTEN: &str = "Your predictions and tasks of this lesson are forgotten.";
 pub const NO_SUCH_RUN: &str = "this lesson has no such run any more";
 
-pub fn branch_name(title: &str, more: &[&str], missing: usize, seed: Option<u64>) -> String {
+pub fn branch_name(
+    title: &str,
+    more: &[&str],
+    missing: &[&str],
+    empty: bool,
+    seed: Option<u64>,
+) -> String {
     let mut name = title.to_string();
     let count = more.len();
     match more {
@@ -22,8 +28,16 @@ pub fn branch_name(title: &str, more: &[&str], missing: usize, seed: Option<u64>
         [one] => name.push_str(&format!(", with: {one}")),
         [.., last] => name.push_str(&format!(", with {count} edits, last: {last}")),
     }
-    if missing > 0 {
-        name.push_str(if more.is_empty() { ", with nothing done to it" } else { ", changed" });
+    // Where only a number is another, what stands there now has been said.
+    let words = |edit: &str| edit.rsplit_once(' ').map(|e| e.0.to_string());
+    let instead = |edit: &&&str| more.iter().any(|other| words(other) == words(edit));
+    let without: Vec<&str> = missing.iter().filter(|edit| !instead(edit)).copied().collect();
+    match without.as_slice() {
+        [] if missing.is_empty() => {}
+        [] => name.push_str(", changed"),
+        _ if empty => name.push_str(", with nothing done to it"),
+        [one] => name.push_str(&format!(", without: {one}")),
+        [..] => name.push_str(&format!(", without {} of its edits", without.len())),
     }
     if let Some(seed) = seed {
         name.push_str(&format!(", seed {seed}"));
