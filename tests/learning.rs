@@ -5,6 +5,8 @@ use std::path::Path;
 
 use lockscope::lesson::{self, Lesson, Level, Located};
 use lockscope::sim::{Micros, ProcId};
+use lockscope::ui::fault::Fault;
+use lockscope::ui::keys::{Deed, Press, deed};
 use lockscope::ui::learn::{Said, Seen, Standing};
 use lockscope::ui::look::See;
 use lockscope::ui::route::Route;
@@ -397,5 +399,53 @@ fn what_is_wrong_with_tasks_evidence_and_links_is_said_at_its_place() {
         let line = error.unwrap_or_else(|| panic!("{to}: {errors:#?}")).place.line;
         let found = text.lines().nth(line - 1).unwrap_or("");
         assert!(found.contains(at.trim_end()), "{to}: {error:?} at `{found}`");
+    }
+}
+
+#[test]
+fn the_key_to_the_next_part_goes_through_the_whole_story_in_all_its_runs() {
+    let press = |state: &State, key: &str| {
+        let press = Press { key, ctrl: true, ..Press::default() };
+        match deed(press, state, true) {
+            Some(Deed::Do(action)) => state.after(action),
+            other => panic!("{other:?}"),
+        }
+    };
+    let mut state = open(RACE);
+    let mut seen = Vec::new();
+    for _ in 0..4 * state.lesson.beats.len() {
+        state = press(&state, "ArrowRight");
+        seen.extend(state.beat().filter(|b| !seen.contains(b)));
+    }
+    assert_eq!(seen, (0..state.lesson.beats.len()).collect::<Vec<_>>());
+    assert!(state.at_end());
+    for _ in 0..2 * seen.len() {
+        state = press(&state, "ArrowLeft");
+    }
+    assert_eq!((state.beat(), state.head.event), (None, None));
+}
+
+#[test]
+fn why_at_the_very_end_asks_about_the_last_event() {
+    let ended = open(RACE).after(Action::End);
+    let asked = ended.after(Action::See(See::Why(None)));
+    assert_eq!(asked.look.chosen, ended.show.last());
+    assert!(
+        asked.look.asked.is_some() && format!("{:?}", asked.spoken.1).contains("How it came about"),
+        "{:?}",
+        asked.spoken
+    );
+}
+
+#[test]
+fn a_client_whose_program_is_over_can_be_broken_no_more() {
+    let going = open(RACE).after(Action::Seek(Micros::from_secs(5)));
+    let ended = going.after(Action::End);
+    for client in [ProcId(0), ProcId(1)] {
+        assert!(!going.show.world(going.head).has_ended(client));
+        assert!(ended.show.world(ended.head).has_ended(client));
+        let pause = Fault::Pause(client, Micros::from_secs(1));
+        let broken = ended.after(Action::Break(pause));
+        assert_eq!(broken.show.run.unused_edits, [ended.edits.len()], "it would change nothing");
     }
 }

@@ -172,11 +172,17 @@ fn break_process(
     (offers, act): Offer<'_>,
 ) -> Html {
     let world = state.show.world(state.head);
-    let down = world.is_down(me).then(|| strings::DOWN.to_string());
+    let down = world.is_down(me);
+    // What is dead or has nothing left to do cannot be stopped.
+    let gone = match (down, world.has_ended(me)) {
+        (true, _) => Some(strings::DOWN.to_string()),
+        (_, true) => Some(strings::PROGRAM_OVER.to_string()),
+        _ => None,
+    };
     // A stop within one that stops as much would change nothing.
     let within = |least: &[Halt]| {
         let halt = world.halt(me).filter(|h| least.contains(&h.0));
-        down.clone().or(halt.map(|h| strings::stopped_until(&narrate::moment(h.1))))
+        gone.clone().or(halt.map(|h| strings::stopped_until(&narrate::moment(h.1))))
     };
     let mut stops = Vec::new();
     if offers("pause") {
@@ -195,7 +201,7 @@ fn break_process(
     let there = OCCASIONS.iter().copied().filter(|w| state.next_time(me, w).is_some());
     let there: Vec<&'static str> = there.collect();
     let chosen = there.iter().copied().find(|w| *w == **word).or(there.first().copied());
-    let pauses = offers("pause") && down.is_none();
+    let pauses = offers("pause") && gone.is_none();
     let waits = chosen.filter(|_| pauses).map(|chosen| {
         let setter = word.setter();
         let on_choice = Callback::from(move |value: String| setter.set(value));
@@ -209,13 +215,13 @@ fn break_process(
             { group(strings::STOP_IT, stops) }
             <>{ for waits }</>
             <>{ for one_task(state, me, task, act).filter(|_| pauses) }</>
-            { group(strings::LET_IT_DIE, deaths(me, down.is_some(), (offers, act))) }
+            { group(strings::LET_IT_DIE, deaths(me, down, &gone, (offers, act))) }
         </>
     }
 }
 
 /// The ways to die, or the way back.
-fn deaths(me: ProcId, down: bool, (offers, act): Offer<'_>) -> Vec<Html> {
+fn deaths(me: ProcId, down: bool, gone: &WhyNot, (offers, act): Offer<'_>) -> Vec<Html> {
     if !offers("crash") {
         return Vec::new();
     }
@@ -223,10 +229,11 @@ fn deaths(me: ProcId, down: bool, (offers, act): Offer<'_>) -> Vec<Html> {
         let restart = Box::new(move |_| Fault::Restart(me));
         return vec![act(Some(Act::Crash), strings::RESTART, None, restart)];
     }
+    let crash = Box::new(move |_| Fault::Crash(me));
     vec![
-        act(Some(Act::Crash), strings::CRASH, None, Box::new(move |_| Fault::Crash(me))),
-        act(None, strings::POWER_OFF, None, Box::new(move |_| Fault::PowerOff(me))),
-        act(None, strings::SHUT_DOWN, None, Box::new(move |_| Fault::ShutDown(me))),
+        act(Some(Act::Crash), strings::CRASH, gone.clone(), crash),
+        act(None, strings::POWER_OFF, gone.clone(), Box::new(move |_| Fault::PowerOff(me))),
+        act(None, strings::SHUT_DOWN, gone.clone(), Box::new(move |_| Fault::ShutDown(me))),
     ]
 }
 

@@ -45,6 +45,8 @@ pub fn Dialog(props: &DialogProps) -> Html {
             if let Some(dialog) = opened.cast::<HtmlDialogElement>() {
                 dialog.close();
             }
+            // What opened it may be gone, or the page itself had the focus.
+            platform::keep_focus("stage");
         }
     });
     let onclose = {

@@ -85,8 +85,8 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
     let held = meta || if apple { ctrl } else { alt };
     let act = |action| Some(Deed::Do(action));
     match key {
-        "ArrowRight" if !held => return act(Action::Step(size, true)),
-        "ArrowLeft" if !held => return act(Action::Step(size, false)),
+        "ArrowRight" if !held => return act(step(state, size, true)),
+        "ArrowLeft" if !held => return act(step(state, size, false)),
         _ if ctrl || alt || meta => return None,
         "Home" => return act(Action::Start),
         "End" => return act(Action::End),
@@ -126,6 +126,17 @@ pub fn deed(press: Press, state: &State, letters: bool) -> Option<Deed> {
         "v" | "V" if state.look.eyes.is_none() => act(Action::See(See::View(other_view(state)))),
         "s" | "S" => act(Action::See(See::Eyes(other_eyes(state)))),
         _ => None,
+    }
+}
+
+/// What an arrow does. Where the story stands on the page, its parts are turned as its own buttons turn
+/// them: on into whichever of the lesson's runs they are told of.
+pub fn step(state: &State, size: Size, forward: bool) -> Action {
+    let told = state.level.is_none() && state.cards.sorting.is_none() && state.look.eyes.is_none();
+    match size {
+        Size::Beat if state.present => Action::Turn(forward),
+        Size::Beat if told => Action::Next(forward),
+        _ => Action::Step(size, forward),
     }
 }
 

@@ -6,8 +6,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
     Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, UseStateSetter,
-    component, hook, use_effect, use_effect_with, use_memo, use_node_ref, use_reducer, use_state,
-    use_state_eq,
+    component, hook, use_effect, use_effect_with, use_memo, use_mut_ref, use_node_ref, use_reducer,
+    use_state, use_state_eq,
 };
 
 use super::aloud::Speaker;
@@ -81,6 +81,8 @@ pub fn LessonPage(props: &Props) -> Html {
     let said = use_speaker(&state, &to);
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
+    use_sight_of_story(&state, *tab == 0);
+    use_sight_of_picture(state.playing && narrow);
     use_answer(state.look.asked.is_some() && narrow, &tab);
     use_keys(&state, &to, &open, &tab);
     let close = {
@@ -136,6 +138,28 @@ fn use_speaker(state: &Same<State>, to: &UseReducerDispatcher<Model>) -> yew::No
     let (speaker, state, to) = ((*speaker).clone(), state.clone(), to.clone());
     use_effect(move || speaker.hear(&state, &to));
     said
+}
+
+/// Another part of the story, or another question, is read from its beginning.
+#[hook]
+fn use_sight_of_story(state: &State, in_front: bool) {
+    let told = (state.beat(), state.question(), state.looking(), state.strayed(), state.toward);
+    let first = use_mut_ref(|| true);
+    use_effect_with(told, move |_| {
+        if !first.replace(false) && in_front {
+            platform::to_top_of_story();
+        }
+    });
+}
+
+/// What plays is seen: where the picture can be scrolled off the page, it comes back.
+#[hook]
+fn use_sight_of_picture(plays: bool) {
+    use_effect_with(plays, move |plays| {
+        if *plays {
+            platform::picture_in_sight();
+        }
+    });
 }
 
 /// Where the log is a tab, an answer brings it into sight.
@@ -305,7 +329,7 @@ fn body(
                 { lead(state) }
                 { stage }
                 { transport::transport(controls) }
-                { transport::verdict(state) }
+                { transport::verdict(state, true) }
                 { tabs(&beside, tab, prover) }
             </main>
         };
@@ -427,6 +451,9 @@ impl Hands {
             return;
         }
         event.prevent_default();
+        if deed == Deed::Do(Action::Next(true)) && state.neighbour(true).is_none() {
+            platform::reveal("closing");
+        }
         if deed == Deed::Length {
             self.tab.set(0);
             if let Some(id) = super::hands::first_length(state) {

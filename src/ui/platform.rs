@@ -384,10 +384,14 @@ pub fn use_box(node: &NodeRef, call: Callback<HtmlElement>) {
 }
 
 /// Whether a key typed at this element belongs to it, and not to the player: fields take all of them,
-/// buttons and links what presses them.
+/// buttons and links what presses them, the scrubber what moves it.
 pub fn takes_key(target: Option<web_sys::EventTarget>, key: &str) -> bool {
     let fields = "input, select, textarea, dialog, pre, [role=tab], [contenteditable], .grip";
     let presses = matches!(key, " " | "Enter") && inside(target.clone(), "button, a, summary");
+    let moves = ["Arrow", "Page", "Home", "End"].iter().any(|word| key.starts_with(word));
+    if inside(target.clone(), "input[type=range]") {
+        return moves;
+    }
     presses || inside(target, fields)
 }
 
@@ -451,6 +455,37 @@ pub fn reveal(id: &'static str) {
         }
     };
     Timeout::new(0, later).forget();
+}
+
+/// Scrolls the column of the story to its top; where it is a tab, the page to the tabs if they are above
+/// what is in sight. Whoever is at work further down is left there.
+pub fn to_top_of_story() {
+    let Some(document) = document() else { return };
+    let found = |selector: &str| document.query_selector(selector).ok().flatten();
+    let active = || document.active_element().map(|e| e.unchecked_into());
+    let column = "#words *, #tab-panel *";
+    if inside(active(), column) && !inside(active(), ".turns, .levels, #predict") {
+        return;
+    }
+    if let Some(column) = found("#words") {
+        column.set_scroll_top(0);
+    } else if let Some(tabs) = found(".tabs").filter(|t| t.get_bounding_client_rect().top() < 0.0) {
+        tabs.scroll_into_view();
+    }
+}
+
+/// Scrolls the page back to the picture, if that is not wholly in sight.
+pub fn picture_in_sight() {
+    let found = |id: &str| document()?.get_element_by_id(id);
+    let (Some(page), Some(stage), Some(window)) = (found("lesson"), found("stage"), window())
+    else {
+        return;
+    };
+    let place = stage.get_bounding_client_rect();
+    let height = window.inner_height().ok().and_then(|h| h.as_f64()).unwrap_or(0.0);
+    if place.top() < 0.0 || place.bottom() > height {
+        page.scroll_into_view();
+    }
 }
 
 /// Opens whatever an element is folded away in.

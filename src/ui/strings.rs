@@ -147,6 +147,7 @@ pub const EARLIER: &str = "Show earlier";
 pub const NOTHING_YET: &str = "Nothing yet.";
 pub const NO_PROGRAM: &str = "It runs no program. It answers.";
 pub const DOWN: &str = "It is down.";
+pub const PROGRAM_OVER: &str = "Its program is over.";
 pub const STORY: &str = "Story";
 pub const PROGRAM: &str = "Program";
 

@@ -5,6 +5,7 @@ use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
 use yew::{Callback, Html, Properties, UseReducerDispatcher, component, props, use_node_ref};
 
 use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
+use super::keys::step;
 use super::page::Model;
 use super::part::part;
 use super::platform::use_width;
@@ -60,7 +61,7 @@ pub fn transport(props: &Props) -> Html {
     let scrubber = part::<Scrubber>("scrubber", scrubber);
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            if !props.narrow { { verdict(state) } }
+            if !props.narrow { { verdict(state, false) } }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
@@ -153,16 +154,18 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>, unseen: bool) -> Html
     )
 }
 
-/// The verdict, once it gives nothing away; before that, where things stand.
-pub fn verdict(state: &State) -> Html {
+/// The verdict, once it gives nothing away; before that, where things stand. On a narrow page it is as
+/// many lines as fit, and whole for whoever touches it or comes to it with a key.
+pub fn verdict(state: &State, narrow: bool) -> Html {
+    let tabindex = narrow.then_some("0");
     if state.look.eyes.is_some() {
-        return html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ eyes_stand(state) }</span></p> };
+        return html! { <p class="verdict" id="verdict" {tabindex}>{ tone(None) }<span>{ eyes_stand(state) }</span></p> };
     }
     let why = state.stopped.map(|why| html! { <span class="quiet">{ why }{ " " }</span> });
     if state.decided() {
         let headline = &state.show.headline;
         return html! {
-            <p class="verdict" id="verdict">
+            <p class="verdict" id="verdict" {tabindex}>
                 { tone(Some(headline.tone)) }
                 <span>{ why }<strong class={tone_class(headline.tone)}>{ &headline.word }</strong>{ " " }{ &headline.rest }</span>
             </p>
@@ -172,7 +175,7 @@ pub fn verdict(state: &State) -> Html {
         Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
         None => strings::WATCH.to_string(),
     };
-    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ why }{ words }</span></p> }
+    html! { <p class="verdict" id="verdict" {tabindex}>{ tone(None) }<span>{ why }{ words }</span></p> }
 }
 
 fn tone_class(tone: narrate::Tone) -> &'static str {
@@ -207,7 +210,7 @@ fn Scrubber(props: &ScrubberProps) -> Html {
         })
     };
     let onkeydown = {
-        let to = to.clone();
+        let (to, state) = (to.clone(), state.clone());
         Callback::from(move |event: KeyboardEvent| {
             let size = if event.shift_key() {
                 Size::Decision
@@ -217,8 +220,8 @@ fn Scrubber(props: &ScrubberProps) -> Html {
                 Size::Event
             };
             let action = match event.key().as_str() {
-                "ArrowRight" | "ArrowUp" => Action::Step(size, true),
-                "ArrowLeft" | "ArrowDown" => Action::Step(size, false),
+                "ArrowRight" | "ArrowUp" => step(&state, size, true),
+                "ArrowLeft" | "ArrowDown" => step(&state, size, false),
                 "Home" => Action::Start,
                 "End" => Action::End,
                 _ => return,

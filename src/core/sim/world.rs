@@ -162,6 +162,12 @@ impl<D: Domain> World<D> {
         !self.core.procs[usize::from(proc.0)].alive
     }
 
+    /// Whether a process lives on and its main program has ended: no stop and no death changes anything.
+    pub fn has_ended(&self, proc: ProcId) -> bool {
+        let proc = &self.core.procs[usize::from(proc.0)];
+        proc.alive && proc.exited
+    }
+
     /// Whether the way from one process to another is cut.
     pub fn is_cut(&self, from: ProcId, to: ProcId) -> bool {
         self.core.wire.is_cut(from, to)
