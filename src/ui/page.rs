@@ -329,7 +329,7 @@ fn body(
                 { lead(state) }
                 { stage }
                 { transport::transport(controls) }
-                { transport::verdict(state, true) }
+                { transport::verdict(state) }
                 { tabs(&beside, tab, prover) }
             </main>
         };

@@ -463,8 +463,10 @@ pub fn to_top_of_story() {
     let Some(document) = document() else { return };
     let found = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = || document.active_element().map(|e| e.unchecked_into());
+    // Nobody has the focus while it goes from a field to what is about to be pressed: nothing may move then.
     let column = "#words *, #tab-panel *";
-    if inside(active(), column) && !inside(active(), ".turns, .levels, #predict") {
+    let at_work = !inside(active(), "body *") || inside(active(), column);
+    if at_work && !inside(active(), ".turns, .levels, #predict") {
         return;
     }
     if let Some(column) = found("#words") {

@@ -89,7 +89,7 @@ fn lesson(controls: &transport::Props) -> Html {
                 { outcome(state) }
             </section>
             { stage }
-            if state.decided() { { transport::verdict(state, false) } }
+            if state.decided() { { transport::verdict(state) } }
         </>
     }
 }

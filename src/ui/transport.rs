@@ -61,7 +61,7 @@ pub fn transport(props: &Props) -> Html {
     let scrubber = part::<Scrubber>("scrubber", scrubber);
     html! {
         <section class="transport" aria-label="Transport" id="transport">
-            if !props.narrow { { verdict(state, false) } }
+            if !props.narrow { { verdict(state) } }
             <div class="controls">
                 <div class="buttons">
                     { button(strings::TO_START, TO_START, "square", Action::Start) }
@@ -154,18 +154,17 @@ fn speeds(state: &State, to: &UseReducerDispatcher<Model>, unseen: bool) -> Html
     )
 }
 
-/// The verdict, once it gives nothing away; before that, where things stand. On a narrow page it is as
-/// many lines as fit, and whole for whoever touches it or comes to it with a key.
-pub fn verdict(state: &State, narrow: bool) -> Html {
-    let tabindex = narrow.then_some("0");
+/// The verdict, once it gives nothing away; before that, where things stand. On a phone it is as
+/// many lines as fit, and whole for whoever touches it.
+pub fn verdict(state: &State) -> Html {
     if state.look.eyes.is_some() {
-        return html! { <p class="verdict" id="verdict" {tabindex}>{ tone(None) }<span>{ eyes_stand(state) }</span></p> };
+        return html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ eyes_stand(state) }</span></p> };
     }
     let why = state.stopped.map(|why| html! { <span class="quiet">{ why }{ " " }</span> });
     if state.decided() {
         let headline = &state.show.headline;
         return html! {
-            <p class="verdict" id="verdict" {tabindex}>
+            <p class="verdict" id="verdict">
                 { tone(Some(headline.tone)) }
                 <span>{ why }<strong class={tone_class(headline.tone)}>{ &headline.word }</strong>{ " " }{ &headline.rest }</span>
             </p>
@@ -175,7 +174,7 @@ pub fn verdict(state: &State, narrow: bool) -> Html {
         Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
         None => strings::WATCH.to_string(),
     };
-    html! { <p class="verdict" id="verdict" {tabindex}>{ tone(None) }<span>{ why }{ words }</span></p> }
+    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ why }{ words }</span></p> }
 }
 
 fn tone_class(tone: narrate::Tone) -> &'static str {
