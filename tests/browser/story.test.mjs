@@ -17,7 +17,7 @@ const heard = (tab) => tab.locator("#said").innerText();
 const next = (tab) => tab.locator(".story .turns button").last();
 
 test("the scrubber is the widest thing of the bar; what is known is whole, the log has its lines", page(async ({ open }) => {
-  for (const [event, height] of [[60, 800], [200, 800], [26, 720]]) {
+  for (const [event, height] of [[60, 800], [105, 800], [26, 720]]) {
     const tab = await lesson(open, `${LONGEST}?event=${event}`, { viewport: { width: 1280, height } });
     const found = await tab.evaluate(() => {
       const box = (selector) => document.querySelector(selector).getBoundingClientRect();
