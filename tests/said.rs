@@ -166,3 +166,13 @@ fn an_assertion_finds_a_lost_message_from_both_its_ends() {
         assert_eq!(claim.test(&run), Ok(()), "{line}");
     }
 }
+
+#[test]
+fn a_promise_that_its_holder_gave_up_is_no_lease_that_ended() {
+    let run = Case::new(&[("x", 0)])
+        .client("client-a", "0s", "acquire; write x = 1 within 120ms; release; sleep 5s")
+        .edits("delay client-a>resource#1 by 100ms")
+        .run();
+    let said = narrate::log(&run);
+    assert!(said.contains("promise had ended") && !said.contains("lease had ended"), "{said}");
+}

@@ -145,7 +145,10 @@ impl Teller<'_> {
         let at = self.run.record.event(event).at;
         let whose = self.holder(grant).map_or_else(|| "Its".into(), |p| self.whose(p));
         let ended = self.interval(IntervalKind::Promise, grant).map_or(at, |i| i.to);
-        let what = if self.term(grant).is_some() { "lease had" } else { "promise had" };
+        // What was promised can end before the lease does: its holder sent the release, or the service's clock is slow.
+        let stands = self.interval(IntervalKind::Truth, grant).is_some_and(|i| i.to > at);
+        let lease = self.term(grant).is_some() && !stands;
+        let what = if lease { "lease had" } else { "promise had" };
         match at.since(ended) {
             Micros::ZERO => format!("{whose} {what} just ended."),
             late => format!("{whose} {what} ended {} before.", span(late)),
