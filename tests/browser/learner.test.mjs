@@ -154,7 +154,9 @@ test("steps lead back one event and to the start, and a link brings back the ver
   assert.equal(await step(tab), 0);
 
   await press(tab, "f", "Control+ArrowRight", "Control+ArrowRight");
-  await tab.waitForTimeout(200);
+  // The address follows when the hand has rested, and what it says is what was reached.
+  await tab.waitForFunction(() => location.hash.includes("event="));
+  await tab.waitForTimeout(600);
   const before = [await step(tab), await hash(tab), tab.url()];
   await tab.reload();
   await stage(tab).waitFor();
