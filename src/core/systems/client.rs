@@ -106,14 +106,15 @@ impl<T> Requests<T> {
         Some(what)
     }
 
+    /// Takes all requests of which this is true: their connection is gone.
+    pub fn take_where(&mut self, cx: &mut Cx<'_, Locks>, lost: impl Fn(&T) -> bool) -> Vec<T> {
+        let lost: Vec<u64> = self.open.iter().filter(|r| lost(&r.1)).map(|r| r.0).collect();
+        lost.into_iter().filter_map(|number| self.take(cx, number)).collect()
+    }
+
     /// An open request.
     pub fn get(&self, number: u64) -> Option<&T> {
         self.open.iter().find(|r| r.0 == number).map(|r| &r.1)
-    }
-
-    /// All open requests.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.open.iter().map(|r| (r.0, &r.1))
     }
 
     /// Forgets all; timers die with the process.
@@ -497,6 +498,20 @@ impl Client {
         }
         self.desk.close(cx, section);
     }
+}
+
+/// A service has said that the client does not hold the lock: its belief ends, and the task that asked
+/// learns it.
+pub(super) fn refused(
+    cx: &mut Cx<'_, Locks>,
+    desk: &mut Desk,
+    task: usize,
+    lock: LockId,
+    ask: Ask,
+) {
+    cx.note(Testimony::Answer(lock, ask, Outcome::Refused));
+    desk.doubt(cx, lock, BeliefEnd::Refused);
+    cx.finish(task, Outcome::Refused);
 }
 
 /// The note that a request is sent.

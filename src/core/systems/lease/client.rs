@@ -3,7 +3,7 @@
 use super::{Reply, Request, TokenRule};
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token};
 use crate::sim::{ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Waiting};
-use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::client::{LockClient, Requests, asks, refused};
 use crate::systems::{Body, Desk, Locks, Settings};
 
 /// An acquire, renewal or release that waits for its answer.
@@ -241,11 +241,7 @@ impl LeaseClient {
                 desk.extend(cx, open.lock, deadline);
                 self.finish(cx, &open, Ask::Renew, Outcome::Ok);
             }
-            (Ask::Renew, _) => {
-                cx.note(Testimony::Answer(open.lock, Ask::Renew, Outcome::Refused));
-                desk.doubt(cx, open.lock, BeliefEnd::Refused);
-                cx.finish(open.task, Outcome::Refused);
-            }
+            (ask @ Ask::Renew, _) => refused(cx, desk, open.task, open.lock, ask),
             (Ask::Holder, Reply::Holder(true)) => {
                 cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
                 // A program that was stopped meanwhile sends nothing more.
@@ -255,11 +251,7 @@ impl LeaseClient {
                     cx.finish(open.task, outcome);
                 }
             }
-            (Ask::Holder, _) => {
-                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Refused));
-                desk.doubt(cx, open.lock, BeliefEnd::Refused);
-                cx.finish(open.task, Outcome::Refused);
-            }
+            (ask @ Ask::Holder, _) => refused(cx, desk, open.task, open.lock, ask),
             (Ask::Release, Reply::Released) => self.finish(cx, &open, Ask::Release, Outcome::Ok),
             (Ask::Release, _) => self.finish(cx, &open, Ask::Release, Outcome::Refused),
             _ => {}
@@ -362,12 +354,7 @@ impl LockClient for LeaseClient {
     fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, conn: ConnId) {
         let here = peer == self.service;
         let on_it = |open: &Open| here && !open.resting && open.conn <= Some(conn);
-        let lost: Vec<u64> =
-            self.open.iter().filter(|(_, open)| on_it(open)).map(|(number, _)| number).collect();
-        for number in lost {
-            let Some(open) = self.open.take(cx, number) else {
-                continue;
-            };
+        for open in self.open.take_where(cx, on_it) {
             match open.ask {
                 Ask::Acquire => self.again_later(cx, desk, open, self.retry),
                 Ask::Token => {

@@ -189,6 +189,14 @@ pub struct SetCommand {
     pub reply: SetReply,
 }
 
+impl Command {
+    /// `SET key value PX ms`, or with `NX`: how a lock is taken, or set again.
+    pub fn set_for(key: Text, value: Text, only: Only, ms: i64) -> Command {
+        let (life, reply) = (Life::For(ms), SetReply::Plain);
+        Command::Set(Box::new(SetCommand { key, value, only, life, reply }))
+    }
+}
+
 /// The conditions of `PEXPIRE` and its relatives.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bounds {

@@ -5,6 +5,7 @@
 //! it was set after all.
 
 use super::command::{Bounds, Call, Command, Life, Only, Reply, SetCommand, SetReply};
+use super::drawn::Drawn;
 use super::scripts::Script;
 use super::server::Packet;
 use super::text::Text;
@@ -13,7 +14,7 @@ use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token};
 use crate::sim::{
     ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
 };
-use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::client::{LockClient, Requests, asks, refused};
 use crate::systems::{Body, Desk, Locks, Settings};
 
 /// What an open request is for.
@@ -95,7 +96,7 @@ pub(super) struct Library {
     open: Requests<Open>,
     /// The value under which each lock was taken last; a careless client goes on using it.
     values: Vec<(LockId, i64)>,
-    drawn: Vec<i64>,
+    drawn: Drawn,
     ttl: Micros,
     retry: Micros,
     jitter: Micros,
@@ -113,7 +114,7 @@ impl Library {
             server,
             open: Requests::default(),
             values: Vec::new(),
-            drawn: Vec::new(),
+            drawn: Drawn::default(),
             ttl: Micros::ZERO,
             retry: Micros::ZERO,
             jitter: Micros::ZERO,
@@ -126,23 +127,6 @@ impl Library {
         };
         library.on_settings(settings);
         library
-    }
-
-    /// A value that no other try of any client has. Real ones have 160 bits; four digits keep the
-    /// figure readable, and what matters is that they have no order.
-    fn value(&mut self, cx: &Cx<'_, Locks>) -> i64 {
-        const CLIENTS: u64 = 64;
-        loop {
-            let ordinal = self.drawn.len() as u64;
-            let draw = up_to(cx.random(Purpose::LockValue, ordinal), 139.max(ordinal * 2));
-            let value = 1_000 + (draw * CLIENTS + u64::from(cx.me().0) % CLIENTS) as i64;
-            let fresh = !self.drawn.contains(&value);
-            // What was drawn twice stands for a draw too, so that the next one is another.
-            self.drawn.push(if fresh { value } else { -1 });
-            if fresh {
-                return value;
-            }
-        }
     }
 
     fn ms(&self) -> i64 {
@@ -170,23 +154,20 @@ impl Library {
     }
 
     fn take(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
-        let value = self.value(cx);
+        let value = self.drawn.value(cx);
         let keys = LockKeys::of(open.lock);
-        let set = |life, reply| SetCommand {
-            key: keys.lock.clone(),
-            value: Text::Number(value),
-            only: Only::Absent,
-            life,
-            reply,
-        };
+        let (key, text) = (keys.lock.clone(), Text::Number(value));
         let command = match self.taking {
             Taking::SetNxPx | Taking::SetThenIncr => {
-                Command::Set(Box::new(set(Life::For(self.ms()), SetReply::Plain)))
+                Command::set_for(key, text, Only::Absent, self.ms())
             }
-            Taking::SetnxThenExpire => Command::Set(Box::new(set(Life::Forever, SetReply::Count))),
+            Taking::SetnxThenExpire => {
+                let (only, life, reply) = (Only::Absent, Life::Forever, SetReply::Count);
+                Command::Set(Box::new(SetCommand { key, value: text, only, life, reply }))
+            }
             Taking::Script => {
-                let args = vec![Text::Number(value), Text::Number(self.ms())];
-                let keys = vec![keys.lock.clone(), keys.counter.clone()];
+                let args = vec![text, Text::Number(self.ms())];
+                let keys = vec![key, keys.counter];
                 Command::Eval(Script::Acquire, Call { keys, args })
             }
         };
@@ -242,7 +223,7 @@ impl Library {
 
     /// A try was refused, or is unknown: it rests, each time for another while, and tries again.
     fn again_later(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
-        let ordinal = self.drawn.len() as u64;
+        let ordinal = self.drawn.count();
         let jitter = up_to(cx.random(Purpose::Backoff, ordinal), self.jitter.0);
         let wait = self.retry.plus(Micros(jitter));
         let now = cx.clock(ClockKind::Mono);
@@ -322,16 +303,8 @@ impl Library {
                     self.give(cx, desk, open);
                 }
             }
-            Step::Look => {
-                cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Refused));
-                desk.doubt(cx, open.lock, BeliefEnd::Refused);
-                cx.finish(open.task, Outcome::Refused);
-            }
-            Step::Extend if no => {
-                cx.note(Testimony::Answer(open.lock, Ask::Renew, Outcome::Refused));
-                desk.doubt(cx, open.lock, BeliefEnd::Refused);
-                cx.finish(open.task, Outcome::Refused);
-            }
+            Step::Look => refused(cx, desk, open.task, open.lock, Ask::Holder),
+            Step::Extend if no => refused(cx, desk, open.task, open.lock, Ask::Renew),
             Step::Extend => {
                 let deadline = self.deadline(cx, desk, open.sent);
                 desk.extend(cx, open.lock, deadline);
@@ -406,13 +379,10 @@ impl LockClient for Library {
         let command = match self.extending {
             Extending::Compare => self.script(Script::Extend, lock, open.value),
             Extending::Pexpire => self.pexpire(lock),
-            Extending::Set => Command::Set(Box::new(SetCommand {
-                key: LockKeys::of(lock).lock,
-                value: Text::Number(open.value),
-                only: Only::Always,
-                life: Life::For(self.ms()),
-                reply: SetReply::Plain,
-            })),
+            Extending::Set => {
+                let (key, value) = (LockKeys::of(lock).lock, Text::Number(open.value));
+                Command::set_for(key, value, Only::Always, self.ms())
+            }
         };
         self.send(cx, desk, command, open, asks(lock, Ask::Renew, true, Some(self.timeout)));
         self.waiting(cx, "renew")
@@ -451,19 +421,15 @@ impl LockClient for Library {
         if open.step == Step::Rest {
             return self.take(cx, desk, open);
         }
-        cx.abandon(self.server);
+        cx.hang_up(self.server, open.conn);
         self.unknown(cx, desk, open, Outcome::Timeout);
     }
 
     fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, conn: ConnId) {
         let here = peer == self.server;
         let on_it = |open: &Open| here && open.step != Step::Rest && open.conn <= Some(conn);
-        let lost: Vec<u64> =
-            self.open.iter().filter(|open| on_it(open.1)).map(|open| open.0).collect();
-        for number in lost {
-            if let Some(open) = self.open.take(cx, number) {
-                self.unknown(cx, desk, open, Outcome::Closed);
-            }
+        for open in self.open.take_where(cx, on_it) {
+            self.unknown(cx, desk, open, Outcome::Closed);
         }
     }
 

@@ -5,7 +5,8 @@
 //! what clocks may drift; whoever fails deletes its value everywhere, also where it believes that it
 //! was not set, and tries again after a random while.
 
-use super::command::{Call, Command, Life, Only, Reply, SetCommand, SetReply};
+use super::command::{Call, Command, Only, Reply};
+use super::drawn::Drawn;
 use super::redlock::{drift, quorum, validity};
 use super::scripts::Script;
 use super::server::Packet;
@@ -15,7 +16,7 @@ use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token, TruthE
 use crate::sim::{
     ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
 };
-use crate::systems::client::{LockClient, Requests, asks};
+use crate::systems::client::{LockClient, Requests, asks, refused};
 use crate::systems::{Body, Desk, Locks, Settings};
 
 /// What a round of questions is for.
@@ -74,7 +75,7 @@ pub(super) struct Majority {
     open: Requests<Open>,
     rounds: Vec<Round>,
     counted: u64,
-    drawn: Vec<i64>,
+    drawn: Drawn,
     /// The value under which each lock was taken last, and how often it was extended since.
     values: Vec<(LockId, i64, u64)>,
     ttl: Micros,
@@ -100,7 +101,7 @@ impl Majority {
             open: Requests::default(),
             rounds: Vec::new(),
             counted: 0,
-            drawn: Vec::new(),
+            drawn: Drawn::default(),
             values: Vec::new(),
             ttl: Micros::ZERO,
             retry: Micros::ZERO,
@@ -121,40 +122,13 @@ impl Majority {
         library
     }
 
-    /// A value that no other try of any client has; see the library of a single server.
-    fn value(&mut self, cx: &Cx<'_, Locks>) -> i64 {
-        const CLIENTS: u64 = 64;
-        loop {
-            let ordinal = self.drawn.len() as u64;
-            let draw = up_to(cx.random(Purpose::LockValue, ordinal), 139.max(ordinal * 2));
-            let value = 1_000 + (draw * CLIENTS + u64::from(cx.me().0) % CLIENTS) as i64;
-            let fresh = !self.drawn.contains(&value);
-            self.drawn.push(if fresh { value } else { -1 });
-            if fresh {
-                return value;
-            }
-        }
-    }
-
     fn command(&self, round: &Round) -> Command {
         let ms = i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX);
         let (key, value) = (LockKeys::of(round.lock).lock, Text::Number(round.value));
         let call = |args| Call { keys: vec![key.clone()], args };
         match round.aim {
-            Aim::Acquire => Command::Set(Box::new(SetCommand {
-                key,
-                value,
-                only: Only::Absent,
-                life: Life::For(ms),
-                reply: SetReply::Plain,
-            })),
-            Aim::Extend if self.sets_again => Command::Set(Box::new(SetCommand {
-                key,
-                value,
-                only: Only::Always,
-                life: Life::For(ms),
-                reply: SetReply::Plain,
-            })),
+            Aim::Acquire => Command::set_for(key, value, Only::Absent, ms),
+            Aim::Extend if self.sets_again => Command::set_for(key, value, Only::Always, ms),
             Aim::Extend => Command::Eval(Script::Extend, call(vec![value, Text::Number(ms)])),
             Aim::Release | Aim::Clean => Command::Eval(Script::Release, call(vec![value])),
         }
@@ -251,11 +225,7 @@ impl Majority {
                 desk.extend(cx, round.lock, Some(deadline));
                 self.finish(cx, &round, Outcome::Ok);
             }
-            Aim::Extend => {
-                cx.note(Testimony::Answer(round.lock, Ask::Renew, Outcome::Refused));
-                desk.doubt(cx, round.lock, BeliefEnd::Refused);
-                cx.finish(round.task, Outcome::Refused);
-            }
+            Aim::Extend => refused(cx, desk, round.task, round.lock, Ask::Renew),
             Aim::Release => {
                 let outcome = if enough { Outcome::Ok } else { Outcome::Refused };
                 self.finish(cx, &round, outcome);
@@ -304,7 +274,7 @@ impl Majority {
 
     fn try_once(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round) {
         let keeps = self.keeps_value && round.tries > 0;
-        let value = if keeps { round.value } else { self.value(cx) };
+        let value = if keeps { round.value } else { self.drawn.value(cx) };
         let (sent, first) = (cx.clock(desk.clock()), round.tries == 0);
         self.begin(cx, desk, Round { aim: Aim::Acquire, value, sent, ..round }, first);
     }
@@ -412,9 +382,9 @@ impl LockClient for Majority {
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64) {
         match self.open.take(cx, request) {
             Some(Open::Rest(round)) => self.try_once(cx, desk, round),
-            Some(Open::Vote { round, node, .. }) => {
+            Some(Open::Vote { round, node, conn }) => {
                 if let Some(master) = self.masters.get(node).copied() {
-                    cx.abandon(master);
+                    cx.hang_up(master, conn);
                 }
                 self.heard(cx, desk, (round, node), None);
             }
@@ -425,10 +395,8 @@ impl LockClient for Majority {
     fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, peer: ProcId, gone: ConnId) {
         let Some(at) = self.masters.iter().position(|master| *master == peer) else { return };
         let is_lost = |open: &Open| matches!(open, Open::Vote { node, conn, .. } if *node == at && *conn <= Some(gone));
-        let lost: Vec<u64> =
-            self.open.iter().filter(|open| is_lost(open.1)).map(|open| open.0).collect();
-        for number in lost {
-            if let Some(Open::Vote { round, node, .. }) = self.open.take(cx, number) {
+        for open in self.open.take_where(cx, is_lost) {
+            if let Open::Vote { round, node, .. } = open {
                 self.heard(cx, desk, (round, node), None);
             }
         }

@@ -11,6 +11,7 @@ mod command;
 #[cfg(target_arch = "wasm32")]
 mod common;
 mod config;
+mod drawn;
 mod engine;
 mod follow;
 mod keyspace;
