@@ -51,7 +51,9 @@ async function slowly(url, ready) {
   await tab.goto(url, { waitUntil: "commit" });
   await ready(tab);
   const usable = Date.now() - start;
-  const text = await tab.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+  // A page can be usable before the browser has told that it painted.
+  const painted = await tab.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  const text = await painted.jsonValue();
   await context.close();
   return { text: Math.round(text), usable };
 }
