@@ -2,30 +2,16 @@
 
 mod support;
 
-use lockscope::judge::{IntervalKind, Verdict};
-use lockscope::sim::{Purpose, Table, keyed, up_to};
-use support::Case;
+use lockscope::judge::IntervalKind;
+use lockscope::sim::{Purpose, keyed, up_to};
+use support::{Case, counters};
 
 const PROGRAM: &str = "acquire; read x; work 1s; write x = x + 1; release";
 const SLEEPER: &str = "pause client-a before write#1 for 12s";
 
 /// Two clients that count, on one Redis.
 fn redis() -> Case {
-    let mut case = Case::new(&[("x", 0)])
-        .client("client-a", "0s", PROGRAM)
-        .client("client-b", "200ms", PROGRAM)
-        .invariant("x == done");
-    case.scenario.system = "redis".into();
-    case.scenario.settings = Table::new();
-    case
-}
-
-fn verdict(case: &Case) -> Verdict {
-    let run = case.run();
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}", lockscope::narrate::log(&run));
-    }
-    run.judgement.verdict.clone()
+    counters("redis", PROGRAM, "200ms")
 }
 
 #[test]
@@ -40,13 +26,13 @@ fn by_the_book_two_clients_take_turns() {
 
 #[test]
 fn a_pause_outlives_the_lock_and_only_a_token_that_grows_stops_the_late_write() {
-    let v = verdict(&redis().edits(SLEEPER));
+    let v = redis().edits(SLEEPER).verdict();
     assert_eq!((v.false_expiry, v.outlived, v.stale_accepted, v.lost_updates), (1, 1, 1, 1));
     // The service kept its word.
     assert_eq!((v.broken_promises, v.double_grant), (0, 0));
     let fenced =
         redis().edits(SLEEPER).set("resource.check", "token").set("lock.acquire", "script");
-    let v = verdict(&fenced);
+    let v = fenced.verdict();
     assert_eq!((v.stale_rejected, v.stale_accepted, v.lost_updates), (1, 0, 0));
     assert_eq!(v.token_regress, Some(0));
 }
@@ -60,11 +46,11 @@ fn a_plain_del_ends_the_lock_of_whoever_has_it() {
             .client("client-c", "500ms", PROGRAM)
             .edits(SLEEPER)
     };
-    let v = verdict(&case());
+    let v = case().verdict();
     assert_eq!((v.foreign_release, v.double_grant, v.broken_promises), (0, 0, 0));
-    let v = verdict(&case().set("lock.release", "del"));
+    let v = case().set("lock.release", "del").verdict();
     assert_eq!((v.foreign_release, v.double_grant, v.broken_promises), (1, 1, 1));
-    let v = verdict(&case().set("lock.release", "get-then-del"));
+    let v = case().set("lock.release", "get-then-del").verdict();
     assert_eq!((v.foreign_release, v.double_grant), (0, 0));
 }
 
@@ -78,9 +64,9 @@ fn get_and_then_del_leaves_a_gap_in_which_the_lock_can_change_hands() {
             .client("client-c", "500ms", PROGRAM)
             .edits("delay client-a>redis-a#3 by 4s")
     };
-    let v = verdict(&case().set("lock.release", "get-then-del"));
+    let v = case().set("lock.release", "get-then-del").verdict();
     assert_eq!((v.foreign_release, v.double_grant, v.broken_promises), (1, 1, 1));
-    let v = verdict(&case());
+    let v = case().verdict();
     assert_eq!((v.foreign_release, v.double_grant, v.broken_promises), (0, 0, 0));
 }
 
@@ -88,11 +74,11 @@ fn get_and_then_del_leaves_a_gap_in_which_the_lock_can_change_hands() {
 fn a_lock_that_gets_its_end_in_a_second_request_can_stay_for_ever() {
     // A dies between SETNX and PEXPIRE: its first request has arrived, its second one never leaves.
     let case = redis().set("lock.acquire", "setnx-then-expire");
-    assert_eq!(verdict(&case).stalled, 0);
-    let v = verdict(&case.edits("at 70ms kill client-a"));
+    assert_eq!(case.verdict().stalled, 0);
+    let v = case.edits("at 70ms kill client-a").verdict();
     assert_eq!((v.grants, v.stalled, v.false_expiry), (1, 1, 0));
     assert!(v.orphan_us > 50_000_000, "{}", v.orphan_us);
-    let v = verdict(&redis().edits("at 70ms kill client-a"));
+    let v = redis().edits("at 70ms kill client-a").verdict();
     assert_eq!((v.grants, v.stalled), (2, 0));
 }
 
@@ -108,12 +94,12 @@ fn an_extension_that_sets_the_key_takes_the_lock_back_in_silence() {
             )
             .edits("pause client-a before renew#1 for 14s")
     };
-    let v = verdict(&case().set("lock.extend", "set"));
+    let v = case().set("lock.extend", "set").verdict();
     assert_eq!((v.silent_reacquire, v.renewal_failures, v.lost_updates), (1, Some(0), 1));
-    let v = verdict(&case());
+    let v = case().verdict();
     assert_eq!((v.silent_reacquire, v.renewal_failures), (0, Some(1)));
     // PEXPIRE asks not whose it is: here there is none, and it is refused as well.
-    let v = verdict(&case().set("lock.extend", "pexpire"));
+    let v = case().set("lock.extend", "pexpire").verdict();
     assert_eq!((v.silent_reacquire, v.renewal_failures), (0, Some(1)));
 }
 
@@ -128,9 +114,9 @@ fn a_counter_in_a_second_request_gives_the_older_holder_the_newer_token() {
             .set("resource.check", "token")
             .edits("delay client-a>redis-a#2 by 13s")
     };
-    let v = verdict(&case("set-then-incr"));
+    let v = case("set-then-incr").verdict();
     assert_eq!(v.token_regress, Some(1));
-    assert_eq!(verdict(&case("script")).token_regress, Some(0));
+    assert_eq!(case("script").verdict().token_regress, Some(0));
 }
 
 #[test]
@@ -141,32 +127,31 @@ fn what_a_restart_forgets_is_promised_twice() {
             .set("redis.files", files)
     };
     let killed = "at 1s kill redis-a; at 1500ms restart redis-a";
-    let v = verdict(&case("none").edits(killed));
+    let v = case("none").edits(killed).verdict();
     assert_eq!((v.broken_promises, v.double_grant, v.lost_updates), (1, 1, 1));
     // No snapshot had been taken.
-    let v = verdict(&case("rdb").edits(killed));
+    let v = case("rdb").edits(killed).verdict();
     assert_eq!((v.broken_promises, v.double_grant), (1, 1));
     for files in ["aof-everysec", "aof-always"] {
-        let v = verdict(&case(files).edits(killed));
+        let v = case(files).edits(killed).verdict();
         assert_eq!((v.broken_promises, v.double_grant, v.lost_updates), (0, 0, 0), "{files}");
     }
     // Without power, what was not synced is gone as well.
     let dark = "at 900ms power-off redis-a; at 1500ms restart redis-a";
-    assert_eq!(verdict(&case("aof-everysec").edits(dark)).broken_promises, 1);
-    assert_eq!(verdict(&case("aof-always").edits(dark)).broken_promises, 0);
+    assert_eq!(case("aof-everysec").edits(dark).verdict().broken_promises, 1);
+    assert_eq!(case("aof-always").edits(dark).verdict().broken_promises, 0);
     let shut = "at 1s shut-down redis-a; at 1500ms restart redis-a";
-    assert_eq!(verdict(&case("rdb").edits(shut)).broken_promises, 0);
-    assert_eq!(verdict(&case("none").edits(shut)).broken_promises, 1);
+    assert_eq!(case("rdb").edits(shut).verdict().broken_promises, 0);
+    assert_eq!(case("none").edits(shut).verdict().broken_promises, 1);
 }
 
 #[test]
 fn a_restart_later_than_the_last_end_breaks_no_promise_that_is_still_needed() {
     // The lock is forgotten, and nobody can be granted it before its time is over.
-    let v = verdict(
-        &redis()
-            .client("client-a", "0s", "acquire; read x; work 5s; write x = x + 1; release")
-            .edits("at 1s kill redis-a; at 11500ms restart redis-a"),
-    );
+    let v = redis()
+        .client("client-a", "0s", "acquire; read x; work 5s; write x = x + 1; release")
+        .edits("at 1s kill redis-a; at 11500ms restart redis-a")
+        .verdict();
     assert_eq!((v.double_grant, v.overlap_us, v.lost_updates), (0, 0, 0));
     assert_eq!(v.broken_promises, 0);
 }
@@ -174,11 +159,10 @@ fn a_restart_later_than_the_last_end_breaks_no_promise_that_is_still_needed() {
 #[test]
 fn ends_follow_the_wall_clock_of_the_server() {
     let case = |edit| {
-        verdict(
-            &redis()
-                .client("client-a", "0s", "acquire; read x; work 5s; write x = x + 1; release")
-                .edits(edit),
-        )
+        redis()
+            .client("client-a", "0s", "acquire; read x; work 5s; write x = x + 1; release")
+            .edits(edit)
+            .verdict()
     };
     let v = case("at 1s clock redis-a +10s");
     assert_eq!((v.broken_promises, v.double_grant, v.lost_updates), (1, 1, 1));

@@ -2,26 +2,20 @@
 
 mod support;
 
-use lockscope::judge::{IntervalKind, Testimony, Verdict};
+use lockscope::judge::{IntervalKind, Testimony};
 use lockscope::run::{Run, compile};
-use lockscope::sim::{Micros, Purpose, Table, keyed, up_to};
+use lockscope::sim::{Micros, Purpose, keyed, up_to};
 use lockscope::systems::Registry;
 use lockscope::systems::redis::PROFILES;
 use lockscope::systems::redis::redlock::{drift, quorum, validity};
-use support::Case;
+use support::{Case, counters};
 
 const PROGRAM: &str = "acquire; read x; work 1s; write x = x + 1; release";
 const LONGER: &str = "acquire; read x; work 5s; write x = x + 1; release";
 
 /// Two clients that count, on five masters.
 fn redlock() -> Case {
-    let mut case = Case::new(&[("x", 0)])
-        .client("client-a", "0s", PROGRAM)
-        .client("client-b", "400ms", PROGRAM)
-        .invariant("x == done");
-    case.scenario.system = "redlock".into();
-    case.scenario.settings = Table::new();
-    case
+    counters("redlock", PROGRAM, "400ms")
 }
 
 /// A reaches A, B and C only, and B reaches C, D and E only.
@@ -29,18 +23,6 @@ fn split() -> Case {
     redlock()
         .client("client-a", "0s", LONGER)
         .edits("at 0s cut {client-a}|{redis-d redis-e}; at 0s cut {client-b}|{redis-a redis-b}")
-}
-
-fn run(case: &Case) -> Run {
-    let run = case.run();
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}", lockscope::narrate::log(&run));
-    }
-    run
-}
-
-fn verdict(case: &Case) -> Verdict {
-    run(case).judgement.verdict.clone()
 }
 
 /// Whether the first client sent a write.
@@ -63,7 +45,7 @@ fn by_the_book_two_clients_take_turns() {
     for masters in ["3", "4", "5", "7"] {
         for order in ["parallel", "sequential"] {
             let case = redlock().set("redlock.masters", masters).set("redlock.order", order);
-            let v = verdict(&case);
+            let v = case.verdict();
             assert_eq!((v.grants, v.overlap_us, v.double_grant, v.corruption), (2, 0, 0, 0));
             assert_eq!((v.broken_promises, v.stalled, v.outlived), (0, 0, 0), "{masters} {order}");
         }
@@ -74,7 +56,7 @@ fn by_the_book_two_clients_take_turns() {
 fn a_majority_is_enough_and_a_minority_is_not() {
     let dead = |names: &[&str]| {
         let edits: Vec<String> = names.iter().map(|n| format!("at 0s kill {n}")).collect();
-        verdict(&redlock().edits(&edits.join(";")))
+        redlock().edits(&edits.join(";")).verdict()
     };
     assert_eq!(
         (dead(&["redis-d", "redis-e"]).grants, dead(&["redis-d", "redis-e"]).stalled),
@@ -83,7 +65,7 @@ fn a_majority_is_enough_and_a_minority_is_not() {
     let v = dead(&["redis-c", "redis-d", "redis-e"]);
     assert_eq!((v.grants, v.stalled), (0, 2));
     // Four masters bear no more deaths than three.
-    let four = |edits| verdict(&redlock().set("redlock.masters", "4").edits(edits)).stalled;
+    let four = |edits| redlock().set("redlock.masters", "4").edits(edits).verdict().stalled;
     assert_eq!(four("at 0s kill redis-d"), 0);
     assert_eq!(four("at 0s kill redis-c; at 0s kill redis-d"), 2);
 }
@@ -95,7 +77,7 @@ fn the_validity_is_what_is_left_after_what_passed_and_what_clocks_may_drift() {
         let program =
             format!("acquire; sleep {nap}; check; if ok goto good; stop; good:; write x = 1");
         let case = redlock().set("link.delay", "150ms").client("client-a", "0s", &program);
-        writes(&run(&case))
+        writes(&case.run())
     };
     assert!(still("9597ms"), "9,598 ms are good");
     assert!(!still("9598ms"), "and no more");
@@ -111,23 +93,23 @@ fn a_master_that_forgets_votes_twice_unless_it_writes_first_or_stays_out() {
             .set("redis.restart_delay", delay)
             .edits("at 1s kill redis-c; at 1200ms restart redis-c")
     };
-    let v = verdict(&case("none", "0s"));
+    let v = case("none", "0s").verdict();
     assert_eq!((v.broken_promises, v.double_grant, v.lost_updates), (1, 1, 1));
     assert!(v.overlap_us > 0);
     for (files, delay) in [("aof-always", "0s"), ("none", "11s")] {
-        let v = verdict(&case(files, delay));
+        let v = case(files, delay).verdict();
         assert_eq!((v.broken_promises, v.double_grant, v.overlap_us), (0, 0, 0), "{files} {delay}");
     }
 }
 
 #[test]
 fn a_step_of_one_wall_clock_takes_a_vote_away_and_a_step_back_keeps_it() {
-    let v = verdict(&split().edits("at 1s clock redis-c +12s"));
+    let v = split().edits("at 1s clock redis-c +12s").verdict();
     assert_eq!((v.broken_promises, v.double_grant, v.lost_updates), (1, 1, 1));
-    let v = verdict(&split().edits("at 1s clock redis-c -12s"));
+    let v = split().edits("at 1s clock redis-c -12s").verdict();
     assert_eq!((v.broken_promises, v.double_grant, v.overlap_us), (0, 0, 0));
     // One clock that is wrong does no harm where the others are enough.
-    let v = verdict(&redlock().client("client-a", "0s", LONGER).edits("at 1s clock redis-c +12s"));
+    let v = redlock().client("client-a", "0s", LONGER).edits("at 1s clock redis-c +12s").verdict();
     assert_eq!((v.broken_promises, v.double_grant), (0, 0));
 }
 
@@ -140,7 +122,7 @@ fn a_stop_while_the_answers_are_on_their_way_is_caught_by_whoever_has_a_clock_th
             .set("client.clock", clock)
             .set("redlock.elapsed", elapsed)
             .edits(&format!("at 70ms {stop} client-a for 12s"));
-        let run = run(&case);
+        let run = case.run();
         (
             run.judgement.verdict.overlap_us > 0,
             run.judgement.verdict.broken_promises,
@@ -164,12 +146,12 @@ fn a_stop_while_the_answers_are_on_their_way_is_caught_by_whoever_has_a_clock_th
 
 #[test]
 fn a_pause_after_the_check_outlives_the_promise_which_no_service_can_prevent() {
-    let v = verdict(&redlock().edits("pause client-a before write#1 for 12s"));
+    let v = redlock().edits("pause client-a before write#1 for 12s").verdict();
     assert_eq!((v.outlived, v.broken_promises, v.double_grant), (1, 0, 0));
     assert_eq!((v.stale_accepted, v.lost_updates), (1, 1));
     // A random value has no order that a resource could compare.
     let v =
-        verdict(&redlock().edits("delay client-a>resource#2 by 12s").set("request.timeout", "30s"));
+        redlock().edits("delay client-a>resource#2 by 12s").set("request.timeout", "30s").verdict();
     assert_eq!((v.outlived, v.broken_promises, v.stale_accepted), (1, 0, 1));
 }
 
@@ -181,7 +163,7 @@ fn a_failed_try_that_leaves_its_keys_keeps_everybody_out_itself_included() {
             .set("redlock.failed", failed)
             .client("client-a", "0s", "acquire within 1s")
             .edits("at 0s cut {client-a}|{redis-c redis-d redis-e}; at 0s kill redis-e");
-        let run = run(&case);
+        let run = case.run();
         let waited = run.judgement.metrics.wait_us_max.unwrap_or(0);
         (run.judgement.verdict.stalled, waited)
     };
@@ -200,7 +182,7 @@ fn extensions_are_limited() {
             .task("client-a", "heartbeat", "sleep 2s; again:; renew; sleep 3s; goto again")
             .set("redlock.extensions", most)
             .until("60s");
-        let run = run(&case);
+        let run = case.run();
         let truths = run.judgement.intervals.iter();
         truths
             .filter(|i| i.kind == IntervalKind::Truth && i.client.0 == 0)
@@ -320,7 +302,7 @@ fn every_profile_holds_a_lock_as_long_as_its_own_formula_says() {
                 format!("acquire; sleep {nap}; check; if ok goto good; stop; good:; write x = 1");
             let mut case = redlock().set("redlock.profile", profile.word).set("link.delay", "20ms");
             case.scenario.clients.remove("client-b");
-            let run = run(&case.client("client-a", "0s", &program));
+            let run = case.client("client-a", "0s", &program).run();
             writes(&run)
         };
         assert!(still(Micros(good.0 - 1_000)), "{}", profile.word);
@@ -334,7 +316,7 @@ fn profiles_differ_where_their_sources_do() {
     let orphan = |profile: &str| {
         let case = redlock().set("redlock.profile", profile).set("redlock.patience", "200ms");
         let case = case.client("client-a", "0s", "acquire; release").edits("at 0s kill redis-e");
-        verdict(&case.until("8s")).orphan_us
+        case.until("8s").verdict().orphan_us
     };
     assert!(orphan("redlock-py") > 6_000_000);
     assert!(orphan("redlock-rb") < 2_000_000);
@@ -346,7 +328,7 @@ fn profiles_differ_where_their_sources_do() {
             .set("link.delay", "20ms")
             .client("client-a", "0s", "acquire; work 1s; renew; release")
             .edits("pause client-a before renew#1 for 14s");
-        verdict(&case).silent_reacquire
+        case.verdict().silent_reacquire
     };
     assert_eq!((again("redlock-net"), again("redlock-rb-2023")), (1, 1));
     assert_eq!((again("redsync"), again("by-the-book")), (0, 0));

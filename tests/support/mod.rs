@@ -3,7 +3,7 @@
 
 use lockscope::judge::{Finding, Verdict};
 use lockscope::run::{ClientSpec, ResourceSpec, Run, Scenario, compile, kind};
-use lockscope::sim::{Micros, Purpose, keyed, up_to};
+use lockscope::sim::{Micros, Purpose, Table, keyed, up_to};
 use lockscope::systems::{COMMON, Kind, Registry};
 
 /// Lines of a program or edits, separated by `;`.
@@ -72,16 +72,32 @@ impl Case {
         self
     }
 
+    /// The run; with `SHOW=1` its log is printed, for whoever looks into a test.
     pub fn run(&self) -> Run {
-        match compile(&self.scenario, &self.edits, &Registry::standard()) {
+        let run = match compile(&self.scenario, &self.edits, &Registry::standard()) {
             Ok(compiled) => Run::of(compiled),
             Err(errors) => panic!("{errors:#?}"),
+        };
+        if std::env::var_os("SHOW").is_some() {
+            eprintln!("{}", lockscope::narrate::log(&run));
         }
+        run
     }
 
     pub fn verdict(&self) -> Verdict {
         self.run().judgement.verdict
     }
+}
+
+/// Two clients that count in one cell, on another system than the lease service.
+pub fn counters(system: &str, program: &str, second: &str) -> Case {
+    let mut case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", program)
+        .client("client-b", second, program)
+        .invariant("x == done");
+    case.scenario.system = system.into();
+    case.scenario.settings = Table::new();
+    case
 }
 
 /// The lease-expiration race of the lesson.
