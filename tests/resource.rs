@@ -167,6 +167,21 @@ fn a_claim_is_needed_where_claims_are_checked_and_a_newer_one_shuts_the_older_ou
     );
 }
 
+/// Random values have no order: where any claim counts, a lower one does too, and the late write is refused.
+#[test]
+fn where_the_last_claim_counts_a_value_need_not_be_higher_than_the_one_before() {
+    let random =
+        |check, seed| claiming(late(check)).set("lease.token", "random").seed(seed).verdict();
+    let lower = (1..).find(|seed| random("claim", *seed).token_regress == Some(1)).expect("one is");
+    let v = random("claim", lower);
+    assert!(v.legit_rejected > 0, "the rightful holder is shut out: {v:?}");
+    let v = random("last-claim", lower);
+    assert_eq!((stale(&v), v.legit_rejected, v.harmed()), ((0, 1, 0), 0, false));
+    let run = claiming(late("last-claim")).set("lease.token", "random").seed(lower).run();
+    let told = lockscope::narrate::log(&run);
+    assert!(told.contains("is let in.") && told.contains(" stands."), "{told}");
+}
+
 #[test]
 fn a_claim_goes_to_every_resource_that_the_lock_guards() {
     let mut case = Case::new(&[("x", 0)]).set("resource.check", "claim").client(

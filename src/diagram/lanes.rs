@@ -264,7 +264,7 @@ impl Sayings<'_> {
 
     fn checks(&self) -> bool {
         let check = self.run.compiled.settings.word("resource.check");
-        check.starts_with("token") || check == "claim"
+        check.starts_with("token") || check.ends_with("claim")
     }
 
     fn checks_in_front(&self) -> bool {

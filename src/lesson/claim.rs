@@ -7,6 +7,7 @@
 //! accept client-a#1 token 41 value 90 at 13.2s   an event and facts about it
 //! no reject client-a                             an event that must not happen
 //! setting resource.check token                   a setting, from the start to the end
+//! at most 2 faults                               how much was broken
 //! ```
 
 use std::fmt;
@@ -52,6 +53,8 @@ enum Form {
     Never(EventRef),
     /// The setting has this value all the time.
     Setting(String, String),
+    /// No more than so many edits break something.
+    AtMost(usize),
 }
 
 impl EventRef {
@@ -163,6 +166,10 @@ impl Claim {
             },
             Form::Happen(events) => happen(events, run),
             Form::Setting(key, value) => set(key, value, run),
+            Form::AtMost(most) => {
+                let given = run.compiled.edits.iter().filter(|edit| edit.is_fault()).count();
+                if given <= *most { Ok(()) } else { Err(format!("{given} faults")) }
+            }
         }
     }
 
@@ -191,6 +198,13 @@ impl Form {
             s.demand("setting")?;
             let key = s.take("a setting such as `resource.check`")?.text.to_string();
             return Ok(Form::Setting(key, s.take("its value")?.text.to_string()));
+        }
+        if s.peek_text() == "at" && second == "most" {
+            s.demand("at")?;
+            s.demand("most")?;
+            let most = whole(s, "how many faults, a whole number")?;
+            s.demand("faults")?;
+            return Ok(Form::AtMost(most));
         }
         let joins = ["", "and", "or"].contains(&second);
         if second.starts_with(char::is_alphabetic) && !joins && s.peek_text() != "not" {
@@ -419,6 +433,7 @@ mod tests {
             "no grant client-a#3",
             "grant client-a token 41 before accept client-a value 90 at 2s before expire client-a",
             "setting resource.check token",
+            "at most 2 faults",
         ] {
             assert_eq!(error(text).0, usize::MAX, "{text}: {}", error(text).1);
         }
@@ -438,6 +453,8 @@ mod tests {
             ("grant client-a token x", 21, "expected a token, a whole number"),
             ("grant client-a at -1s", 18, "expected a duration"),
             ("no", 2, "expected the kind of an event"),
+            ("at most two faults", 8, "expected how many faults"),
+            ("at most 2", 9, "`faults`"),
             ("", 0, "expected a number, a name or `(`"),
         ] {
             let (place, message) = error(text);

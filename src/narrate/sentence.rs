@@ -406,6 +406,10 @@ impl Teller<'_> {
     fn marked(&self, id: EventId, me: &str, op: &Operation) -> String {
         let whose = self.whose(op.section.client);
         let keeps = self.setting("resource.check", id);
+        if let Some(token) = op.token.filter(|_| keeps == "last-claim") {
+            let token = token.0;
+            return format!("{me} takes {whose} claim: from here on only token {token} is let in.");
+        }
         match op
             .token
             .filter(|_| keeps.starts_with("token") || keeps == "claim" || keeps == "gateway")

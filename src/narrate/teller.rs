@@ -184,7 +184,7 @@ impl<'r> Teller<'r> {
             }
             Rejection::Unread => format!("its client has not read {cell}"),
             Rejection::Missing => "it carries no token".into(),
-            Rejection::Unclaimed => format!("nobody has claimed with token {token}"),
+            Rejection::Unclaimed => format!("no claim with token {token} stands"),
             Rejection::NotHolder => {
                 format!("{} says that token {token} holds nothing", self.service())
             }

@@ -97,6 +97,12 @@ pub enum Span {
 }
 
 impl Edit {
+    /// Whether it breaks something: not where it only sets, mends or asks.
+    pub fn is_fault(&self) -> bool {
+        use Action::{Heal, Restart, Send, Set};
+        !matches!(self.action, Heal(..) | Restart(..) | Set(..) | Send(..))
+    }
+
     /// Its times, in the order in which it is written. An edit that waits for an occasion has no
     /// moment of its own.
     pub fn spans(&self) -> Vec<(Span, Micros)> {

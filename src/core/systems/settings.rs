@@ -121,6 +121,7 @@ pub const COMMON: &[Spec] = &[
             "token-racy",
             "token-volatile",
             "claim",
+            "last-claim",
             "version",
             "session",
             "gateway",
@@ -128,9 +129,10 @@ pub const COMMON: &[Spec] = &[
         default: "none",
         about: "What the resource checks: nothing; token >= the highest seen; token > the highest \
                 seen; token >= the highest seen, but it writes `resource.gap` later; the same with a \
-                mark that a restart forgets; that the token was claimed; that the cell is still at \
-                the version which the writer read; at the lock service, that the token is the \
-                holder's; nothing, the gateway in front of it compares token >= the highest seen.",
+                mark that a restart forgets; that the token was claimed; that it was claimed last; that \
+                the cell is still at the version which the writer read; at the lock service, that \
+                the token is the holder's; nothing, the gateway in front of it compares token >= the \
+                highest seen.",
     },
     Spec {
         key: "resource.gap",

@@ -17,7 +17,7 @@ use crate::sim::list;
 pub const MOST_CHARS: usize = 1000;
 /// How many entries a list or table may have.
 pub const MOST_ITEMS: usize = 500;
-pub const MOST_VARIANTS: usize = 24;
+pub const MOST_VARIANTS: usize = 40;
 pub const MOST_FAULTS: usize = 4;
 pub const MOST_MINUTES: u32 = 60;
 

@@ -260,6 +260,11 @@ pub const ASSERTIONS: &[Form] = &[
         "setting resource.check token",
         "The setting has that value from the start to the end.",
     ),
+    form(
+        "at most NUMBER faults",
+        "at most 2 faults",
+        "No more edits than that break something: settings, restarts, repairs and tokens by hand do not.",
+    ),
 ];
 
 /// A key of the front matter.

@@ -22,8 +22,10 @@ pub(super) enum Check {
     None,
     /// The token with the highest one seen.
     Token(Tokens),
-    /// Only who has claimed is let in.
+    /// Only who has claimed is let in, and a claim counts unless its token is lower than the last.
     Claim,
+    /// Only who has claimed last is let in: tokens are told apart, and have no order.
+    LastClaim,
     /// The version of the cell with the one that the writer read; where the data is.
     Version,
     /// The token with that of the present holder, whom the lock service knows.
@@ -85,6 +87,7 @@ impl Guard {
             (_, "token-racy") => Check::Token(Tokens::Racy),
             (_, "token-volatile") => Check::Token(Tokens::Volatile),
             (_, "claim") => Check::Claim,
+            (_, "last-claim") => Check::LastClaim,
             (_, "version") => Check::Version,
             (_, "session") => Check::Session,
             (_, "gateway") => Check::Gateway,
@@ -96,7 +99,7 @@ impl Guard {
 
     /// Whether it compares tokens with a mark of its own.
     pub fn keeps_marks(&self) -> bool {
-        matches!(self.check, Check::Token(_) | Check::Claim)
+        matches!(self.check, Check::Token(_) | Check::Claim | Check::LastClaim)
     }
 
     fn marks(&self) -> &Marks {
@@ -130,7 +133,10 @@ impl Guard {
     fn claimed(&self, lock: LockId, token: Token) -> Result<(), Rejection> {
         match self.marks().get(&lock) {
             Some(mark) if token == *mark => Ok(()),
-            Some(mark) if token < *mark => Err(Rejection::Lower(*mark)),
+            // Where any claim counts, a lower token says nothing about who is newer.
+            Some(mark) if token < *mark && self.check == Check::Claim => {
+                Err(Rejection::Lower(*mark))
+            }
             _ => Err(Rejection::Unclaimed),
         }
     }
@@ -140,7 +146,7 @@ impl Guard {
         let check = self.check;
         let looks = match check {
             Check::Token(_) => touch != Touch::Read || self.reads_carry_token,
-            Check::Claim => true,
+            Check::Claim | Check::LastClaim => true,
             _ => false,
         };
         if !looks {
@@ -149,7 +155,11 @@ impl Guard {
         let token = token.ok_or(Rejection::Missing)?;
         let lock = if self.shared { LockId(0) } else { lock };
         match check {
-            Check::Claim if touch != Touch::Claim => self.claimed(lock, token),
+            Check::Claim | Check::LastClaim if touch != Touch::Claim => self.claimed(lock, token),
+            Check::LastClaim => {
+                self.raise(lock, token);
+                Ok(())
+            }
             // Neither a read nor a claim uses a token up, so that the holder's first write passes.
             _ => {
                 let once = check == Check::Token(Tokens::Once) && touch == Touch::Write;
@@ -188,6 +198,7 @@ impl Guard {
             Check::Token(Tokens::Racy) => "token ≥ highest, and writes later",
             Check::Token(Tokens::Volatile) => "token ≥ highest, in memory",
             Check::Claim => "token = the one claimed",
+            Check::LastClaim => "token = the one claimed last",
             Check::Version => "version read",
             Check::Session => "who holds, at the service",
             Check::Gateway => "nothing: the gateway does",
@@ -197,7 +208,7 @@ impl Guard {
         if !self.keeps_marks() {
             return;
         }
-        let claims = self.check == Check::Claim;
+        let claims = matches!(self.check, Check::Claim | Check::LastClaim);
         if self.marks().is_empty() {
             let key = if claims { "claimed" } else { "highest seen" };
             facts.push(Fact::Row { key: word(key), value: word("none yet") });
