@@ -123,3 +123,70 @@ fn of_ten_workers_who_insert_one_key_nine_are_refused() {
     assert_eq!((count("accept", "ada"), count("reject", "ada")), (1, 9));
     assert_eq!(count("accept", "account_a") + count("accept", "account_b"), 1);
 }
+
+fn redlock() -> Lesson {
+    lesson("15-redlock.md")
+}
+
+/// What was delivered to a node from another: the names of the messages, and when.
+fn said(run: &Run, from: &str, to: &str) -> Vec<(&'static str, Micros)> {
+    let node = |id| run.names().find(id).expect("the node is there");
+    let (from, to) = (node(from), node(to));
+    let delivered = run.record.messages.iter().filter(|m| (m.from, m.to) == (from, to));
+    delivered.filter_map(|m| Some((m.body.name, run.record.event(m.delivered?).at))).collect()
+}
+
+const MASTERS: [&str; 5] = ["redis-a", "redis-b", "redis-c", "redis-d", "redis-e"];
+
+#[test]
+fn in_the_lesson_on_redlock_three_clients_split_five_masters_two_two_one_and_all_delete() {
+    let run = run(&redlock(), "split");
+    let believed = Micros(2_901_009);
+    let votes = |client: &str| {
+        // The first answer of each master is that to the first try.
+        let yes = |master: &&&str| said(&run, master, client).first().is_some_and(|m| m.0 == "OK");
+        MASTERS.iter().filter(yes).count()
+    };
+    assert_eq!(["client-a", "client-b", "client-c"].map(votes), [2, 2, 1]);
+    for client in ["client-a", "client-b", "client-c"] {
+        for master in MASTERS {
+            let asked = said(&run, client, master);
+            let deletes = asked.iter().any(|m| m.0 == "compare and delete" && m.1 < believed);
+            assert!(deletes, "{client} at {master}: {asked:?}");
+        }
+    }
+}
+
+/// The master whose yes came too late has the key, and the release reaches it too.
+#[test]
+fn in_the_lesson_on_redlock_the_slow_master_sets_the_key_and_is_told_of_the_release() {
+    let run = run(&redlock(), "fixed");
+    let heard = said(&run, "redis-d", "client-a");
+    assert!(heard.iter().all(|m| m.1 > Micros::from_millis(300)), "{heard:?}");
+    let asked = said(&run, "client-a", "redis-d");
+    assert_eq!(asked[0], ("SET", Micros::from_millis(50)));
+    assert_eq!(asked.last().map(|m| m.0), Some("compare and delete"));
+    // It deleted something: the key was there although A never counted it.
+    assert_eq!(heard.last().map(|m| m.0), Some("1"), "{heard:?}");
+}
+
+/// Each of the hundred pairs of majorities: one client reaches the one, the other the other.
+#[test]
+fn whichever_three_masters_two_clients_reach_only_one_of_them_holds_the_lock() {
+    let lesson = redlock();
+    let scenario = lesson.scenario_of(lesson.variant("overlap").expect("it is there"));
+    let out = |set: usize| (0..5).filter(move |master| set >> master & 1 == 0);
+    let threes: Vec<usize> = (0..32_usize).filter(|set| set.count_ones() == 3).collect();
+    assert_eq!(threes.len(), 10);
+    for (a, b) in threes.iter().flat_map(|a| threes.iter().map(move |b| (*a, *b))) {
+        assert_ne!(a & b, 0);
+        let cut = |client: &'static str, set| {
+            out(set).map(move |m| format!("at 0s cut {client} {}", MASTERS[m]))
+        };
+        let edits: Vec<String> = cut("client-a", a).chain(cut("client-b", b)).collect();
+        let compiled = compile(&scenario, &edits, &Registry::standard()).expect("it compiles");
+        let verdict = Run::of(compiled).judgement.verdict;
+        assert_eq!((verdict.double_grant, verdict.broken_promises), (0, 0), "{edits:?}");
+        assert!(verdict.grants >= 2, "each gets its turn: {edits:?}");
+    }
+}

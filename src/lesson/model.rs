@@ -142,6 +142,9 @@ pub struct Variant {
     pub name: String,
     /// What a tab calls it.
     pub title: String,
+    /// Settings in place of the scenario's of the same keys: what no edit can change.
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub settings: Table<String, String>,
     /// Clients that replace the scenario's clients of the same ids.
     #[serde(default, skip_serializing_if = "Clients::is_empty")]
     pub clients: Clients,
@@ -440,13 +443,14 @@ impl Inline {
 impl Variant {
     /// Whether two variants differ in their edits only.
     pub fn same_scene(&self, other: &Variant) -> bool {
-        (&self.clients, &self.cells, &self.invariant, self.gateway)
-            == (&other.clients, &other.cells, &other.invariant, other.gateway)
+        (&self.settings, &self.clients, &self.cells, &self.invariant, self.gateway)
+            == (&other.settings, &other.clients, &other.cells, &other.invariant, other.gateway)
     }
 
     /// Whether the part of the scenario at this path is the variant's own.
     pub fn has_own(&self, path: &[&str]) -> bool {
         match path.first() {
+            Some(&"settings") => path.get(1).is_some_and(|key| self.settings.contains_key(*key)),
             Some(&"cells") => !self.cells.is_empty(),
             Some(&"invariant") => self.invariant.is_some(),
             _ => false,
@@ -473,6 +477,9 @@ impl Lesson {
     /// The scenario of a variant: the lesson's, with the variant's own parts in place of theirs.
     pub fn scenario_of(&self, variant: &Variant) -> Scenario {
         let mut scenario = self.scenario.clone();
+        for (key, value) in &variant.settings {
+            scenario.settings.insert(key.clone(), value.clone());
+        }
         for (id, client) in &variant.clients {
             scenario.clients.insert(id.clone(), client.clone());
         }

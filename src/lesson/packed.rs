@@ -190,7 +190,7 @@ packed! {
         id, number, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
         cards, evidence, report, teach, intro, beats,
     }
-    Variant { name, title, clients, cells, invariant, gateway, edits, expect }
+    Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect }
     Defence { title, edit }
     Beat { id, title, at, variant, blocks }
     Predict { id, question, at, variant, answers, shown, look, why }

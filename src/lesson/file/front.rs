@@ -400,6 +400,7 @@ impl Reader<'_, '_> {
         let mut f = self.table(value, format!("the variant `{name}`"))?;
         let title = self.want(&mut f, "title", Self::words);
         let clients = self.want(&mut f, "clients", Self::clients).unwrap_or_default();
+        let settings = self.want(&mut f, "settings", Self::settings).unwrap_or_default();
         let cells = self.want(&mut f, "cells", Self::cells).unwrap_or_default();
         let invariant = self.want(&mut f, "invariant", Self::words);
         let gateway = self.want(&mut f, "gateway", Self::truth).unwrap_or_default();
@@ -407,7 +408,8 @@ impl Reader<'_, '_> {
         let expect = self.need(&mut f, "expect", Self::lines);
         self.rest(f);
         let title = title.unwrap_or_else(|| default_title(&name));
-        Some(Variant { name, title, clients, cells, invariant, gateway, edits, expect: expect? })
+        let expect = expect?;
+        Some(Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect })
     }
 }
 

@@ -345,6 +345,12 @@ pub const KEYS: &[Key] = &[
     key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
     key("variants.NAME.expect", "list of assertions", None, "What must come out."),
     key("variants.NAME.gateway", "true or false", Some("false"), "A gateway for this variant."),
+    key(
+        "variants.NAME.settings",
+        "table of texts or numbers",
+        Some("{}"),
+        "Settings in place of those above, for what no edit can change.",
+    ),
     key("variants.NAME.cells", "table of numbers", Some("none"), "Cells in place of all above."),
     key(
         "variants.NAME.invariant",

@@ -361,7 +361,7 @@ impl Checker<'_, '_, '_> {
                 let whole = [&["variants", &variant.name][..], &path].concat();
                 self.wrong(&whole, at, message);
             }
-            ["cells" | "invariant", ..] if variant.has_own(&path) => {
+            ["settings" | "cells" | "invariant", ..] if variant.has_own(&path) => {
                 let whole = [&["variants", &variant.name][..], &path].concat();
                 self.wrong(&whole, at, message);
             }

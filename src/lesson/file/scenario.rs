@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
     }
 
     /// Settings by dotted key; tables within are the same keys written apart.
-    fn settings(&mut self, value: &Value<'_>) -> Option<Table<String, String>> {
+    pub(super) fn settings(&mut self, value: &Value<'_>) -> Option<Table<String, String>> {
         let mut settings = Table::new();
         self.settings_below(value, "", &mut settings)?;
         Some(settings)
