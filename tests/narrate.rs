@@ -13,7 +13,7 @@ use lockscope::judge::{
 use lockscope::narrate::{self, Tone};
 use lockscope::run::{Run, kind};
 use lockscope::sim::{Causes, Event, EventId, Limit, Micros, MsgId, ProcId, Ratio, What};
-use support::{Case, race, random_case, seeds, transfer};
+use support::{Case, counters, race, random_case, seeds, transfer};
 
 const CASES: u64 = 300;
 
@@ -245,6 +245,17 @@ fn every_event_of_any_run_has_a_sentence_and_every_kind_is_told() {
     // Stops of two kinds at once are rare in random runs.
     let stops = race().edits("at 2s suspend client-a for 4s; at 3s freeze client-a for 1s").run();
     told.extend(stops.record.events.iter().map(kind::kind));
+    // A server takes another's place, and throws a lock out.
+    let program = "acquire; read x; work 3s; write x = x + 1; release";
+    let orders = counters("redis", program, "1s").set("redis.replicas", "1").edits(
+        "at 1s fail-over redis-a to redis-b; at 2s evict redis-b lock; drop redis-b>redis-a#2",
+    );
+    let orders = orders.run();
+    for id in ids(&orders) {
+        let sentence = narrate::sentence(&orders, id);
+        assert!(reads_well(&sentence), "{sentence:?}");
+        told.insert(kind::kind(orders.record.event(id)));
+    }
     let mut run = race().run();
     let grant = ids(&run).find(|id| kind::kind(run.record.event(*id)) == "grant").expect("a grant");
     for what in rare_events(Grant(grant)) {

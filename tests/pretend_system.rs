@@ -34,7 +34,12 @@ impl System for Yes {
     fn settings(&self) -> &'static [Spec] {
         &[]
     }
-    fn servers(&self, _: &Settings, _: usize) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
+    fn servers(
+        &self,
+        _: &Settings,
+        _: usize,
+        _: ProcId,
+    ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
         vec![("yes-1".into(), "Yes".into(), Box::new(Server))]
     }
     fn client(&self, _: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {

@@ -152,7 +152,7 @@ fn an_edit_knows_the_first_event_that_it_brought_about() {
                     matches!(event.what, What::Send(..))
                 }
                 Action::Set(..) => is(&["set"]),
-                Action::Send(..) => is(&["hand"]),
+                Action::Send(..) | Action::FailOver(..) | Action::Evict(..) => is(&["hand"]),
             };
             assert!(right, "{edit}: {event:?}; {}", replay("an_edit_knows", seed));
         }

@@ -226,6 +226,8 @@ fn of_note(
             let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };
             make(Kind::Notice, role, &[&ending(run, *grant, *why)])
         }
+        Testimony::Lead(_) => make(Kind::Notice, Role::Ink, &["leads now"]),
+        Testimony::Evict(_) => make(Kind::Notice, Role::Ink, &["evicted"]),
         Testimony::Grant { token, .. } if clues.regress.contains(&id) => {
             let token = token.map_or_else(String::new, |t| t.0.to_string());
             make(Kind::Notice, Role::Danger, &[&format!("{token} is not"), "a higher number"])

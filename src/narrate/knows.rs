@@ -283,7 +283,7 @@ impl Teller<'_> {
     }
 
     /// Whether a node is dead once an event has happened.
-    fn down_at(&self, node: ProcId, last: EventId) -> bool {
+    pub fn down_at(&self, node: ProcId, last: EventId) -> bool {
         let events = self.run.record.events.iter().take(last.0 as usize + 1);
         let turns = events.filter(|e| e.node == node);
         turns.rev().find_map(|e| match e.what {

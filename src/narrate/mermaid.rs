@@ -243,7 +243,11 @@ impl<'r> Sketch<'r> {
                 let text = super::sentence(self.teller.run, id);
                 self.self_arrow(node, text.trim_end_matches('.'));
             }
-            Testimony::Hand(..) | Testimony::Admit(..) | Testimony::Void(..) => {
+            Testimony::Hand(..)
+            | Testimony::Admit(..)
+            | Testimony::Void(..)
+            | Testimony::Lead(_)
+            | Testimony::Evict(_) => {
                 self.plain(id, &[node]);
             }
             Testimony::Believe(..) => self.overlap(id),

@@ -39,6 +39,8 @@ impl Teller<'_> {
             | Testimony::Expires(..)
             | Testimony::Refuse(..)
             | Testimony::Queue(..)
+            | Testimony::Lead(_)
+            | Testimony::Evict(_)
             | Testimony::Free(..) => self.by_service(id, &me, note),
             Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
@@ -101,6 +103,13 @@ impl Teller<'_> {
                 format!("{me} lets {who} wait for {lock_name}{because}.")
             }
             Testimony::Free(grant, why) => self.free(id, me, *grant, *why),
+            Testimony::Lead(after) => {
+                let after = self.label(*after);
+                format!("{me} takes the place of {after}: what it says counts from now on.")
+            }
+            Testimony::Evict(lock) => {
+                format!("{me} throws out what it knew of {}.", self.lock(*lock))
+            }
             _ => format!("{me} does something."),
         }
     }
@@ -162,7 +171,20 @@ impl Teller<'_> {
                 let by = self.label(by);
                 format!("{me} ends the grant of {who}{token}{of_lock}: {by} asked for it.")
             }
-            TruthEnd::Forgotten => format!("{me} forgets the grant of {who}{token}{of_lock}."),
+            TruthEnd::Forgotten => {
+                let because = self.run.record.event(id).causes.iter().next();
+                let because = because.map(|cause| self.run.record.event(cause).note());
+                let what = format!("the grant of {who}{token}{of_lock}");
+                match because.flatten() {
+                    Some(Testimony::Grant { .. }) => {
+                        format!("What {me} says counts no more: {what} ends as it is made.")
+                    }
+                    Some(Testimony::Lead(_)) => {
+                        format!("{me} knows nothing of {what}: it is over.")
+                    }
+                    _ => format!("{me} forgets {what}."),
+                }
+            }
         };
         format!("{what}{}", self.what_its_client_knows(id, grant, client))
     }
@@ -478,10 +500,20 @@ impl Teller<'_> {
                 format!("{} is held up where the link is cut.", self.message(*msg))
             }
             What::Reset(peer) => {
-                let peer = self.label(*peer);
                 // Whether it knows yet is another matter: whoever stands still learns of it later.
-                let whose = self.whose(node);
-                format!("{whose} connection to {peer} is gone: {peer} died or started anew.")
+                let (whose, label) = (self.whose(node), self.label(*peer));
+                let lost =
+                    self.run.record.event(id).causes.iter().next().filter(|cause| {
+                        matches!(self.run.record.event(*cause).what, What::Lose(_))
+                    });
+                match lost {
+                    Some(lost) if self.down_at(*peer, lost) => {
+                        format!("{whose} connection to {label} is refused: {label} is down.")
+                    }
+                    _ => format!(
+                        "{whose} connection to {label} is gone: {label} died or started anew."
+                    ),
+                }
             }
             What::Work(d) => format!("{me} works for {}.", span(*d)),
             What::Sleep(d) => format!("{me} sleeps for {}.", span(*d)),
@@ -518,9 +550,7 @@ impl Teller<'_> {
             }
             What::ClockRate(rate) => format!("The clocks of {me} run at {rate} of true speed."),
             What::Set(index) => self.set(*index),
-            What::Outside(index) => {
-                format!("{} that somebody sends by hand reaches {me}.", self.by_hand(*index))
-            }
+            What::Outside(index) => self.by_hand(*index, &me),
             What::Limit(limit) => format!("The run ends here: {}.", self.limited(*limit, node)),
             What::Note(_) => format!("{me} does something."),
         }
@@ -557,11 +587,24 @@ impl Teller<'_> {
         }
     }
 
-    fn by_hand(&self, index: usize) -> String {
-        match self.run.compiled.edits.get(index).map(|e| &e.action) {
+    fn by_hand(&self, index: usize, me: &str) -> String {
+        let edit = self.run.compiled.edits.get(index).map(|e| &e.action);
+        if let Some(Action::FailOver(from, ..)) = edit {
+            let names = self.run.names();
+            let after = names.find(from).map_or_else(|| from.clone(), |p| self.label(p));
+            return format!("The order to take the place of {after} reaches {me}.");
+        }
+        if let Some(Action::Evict(_, lock, _)) = edit {
+            let locks = &self.run.names().locks;
+            let lock = locks.iter().position(|l| l == lock).unwrap_or(0);
+            let lock = self.lock(LockId(lock as u16));
+            return format!("{me} finds its memory short, and picks {lock} to throw out.");
+        }
+        let token = match edit {
             Some(Action::Send(_, token, _)) => format!("The token {token}"),
             _ => "A token".into(),
-        }
+        };
+        format!("{token} that somebody sends by hand reaches {me}.")
     }
 
     /// ` (token 41)` of a message.
@@ -573,7 +616,9 @@ impl Teller<'_> {
     fn sends(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
         let (from, to, name) = (self.label(info.from), self.label(info.to), info.body.name);
-        format!("{from} answers {to}: {name}{}.", self.message_token(msg))
+        let does = if self.is_answer(msg) { "answers" } else { "sends" };
+        let to = if does == "sends" { format!("to {to}") } else { to };
+        format!("{from} {does} {to}: {name}{}.", self.message_token(msg))
     }
 
     pub fn arrives(&self, msg: MsgId) -> String {
@@ -604,8 +649,12 @@ impl Teller<'_> {
         format!("{from} {name}{token} to {to}")
     }
 
-    /// Whether a message answers another: its sender says nothing more of it. Clients answer nobody.
+    /// Whether a message answers another: its sender says nothing more of it, and it has the number of a
+    /// request. Clients answer nobody.
     pub fn is_answer(&self, msg: MsgId) -> bool {
+        if self.run.record.message(msg).body.request == 0 {
+            return false;
+        }
         let sent = self.run.record.event(self.run.record.sending(msg));
         let nodes = &self.run.names().nodes;
         let client =

@@ -267,6 +267,10 @@ pub enum Testimony {
     Reject(Operation, Option<(Write, MsgId)>, Rejection),
     /// A client consumes the answer to a write or a claim, or a refusal, or gives up waiting.
     Told(Section, Outcome),
+    /// A server takes the place of that one: what it says counts from now on.
+    Lead(ProcId),
+    /// A server throws out what it knew of a lock.
+    Evict(LockId),
     /// A resource compares a token that somebody sends by hand, and refuses it for this reason or lets
     /// it pass. It belongs to no section and writes nothing.
     Hand(LockId, Token, Option<Rejection>),

@@ -83,6 +83,10 @@ pub enum Action {
     Set(String, String, Option<Micros>),
     /// A token that somebody sends to a resource by hand, at the start or at a moment.
     Send(String, u64, Option<Micros>),
+    /// The first server is replaced as master by the second one.
+    FailOver(String, String, Micros),
+    /// A server throws out what it knows of a lock.
+    Evict(String, String, Micros),
 }
 
 /// What a number of an edit says.
@@ -121,6 +125,8 @@ impl Edit {
             | Action::Crash(_, _, at)
             | Action::Clock(_, _, at)
             | Action::Rate(_, _, at)
+            | Action::FailOver(_, _, at)
+            | Action::Evict(_, _, at)
             | Action::Restart(_, at) => vec![moment(at)],
             Action::Drop(..) | Action::Duplicate(_, _, _, None) => Vec::new(),
             Action::Set(_, value, at) => {
@@ -145,6 +151,8 @@ impl Edit {
                 | Action::Clock(_, _, at)
                 | Action::Rate(_, _, at)
                 | Action::Restart(_, at)
+                | Action::FailOver(_, _, at)
+                | Action::Evict(_, _, at)
                 | Action::Set(_, _, Some(at))
                 | Action::Send(_, _, Some(at)),
                 Span::Moment,
@@ -191,7 +199,7 @@ impl Ways {
 const ACTIONS: &str = "`at`, `pause`, `suspend`, `freeze`, `set`, `send`, `drop`, `delay` or \
                        `duplicate`";
 const TIMED: &str = "`pause`, `suspend`, `freeze`, `cut`, `heal`, `kill`, `power-off`, `shut-down`, \
-                     `restart`, `clock`, `rate`, `set` or `send`";
+                     `restart`, `clock`, `rate`, `fail-over`, `evict`, `set` or `send`";
 
 /// The words of the stops.
 fn halt(word: &str) -> Option<Halt> {
@@ -286,7 +294,8 @@ impl Reader<'_, '_> {
             self.s.demand("for")?;
             return Ok(Action::Halt(whom, When::At(at), self.s.duration()?));
         }
-        if !["cut", "heal", "restart", "clock", "rate"].contains(&word) && death(word).is_none() {
+        let others = ["cut", "heal", "restart", "clock", "rate", "fail-over", "evict"];
+        if !others.contains(&word) && death(word).is_none() {
             return Err(self.s.expected(TIMED));
         }
         self.s.take(TIMED)?;
@@ -307,6 +316,22 @@ impl Reader<'_, '_> {
             "rate" => {
                 let node = self.node()?;
                 Ok(Action::Rate(node, self.rate()?, at))
+            }
+            "fail-over" => {
+                let from = self.node()?;
+                self.s.demand("to")?;
+                let token = self.s.peek();
+                let to = self.node()?;
+                match token {
+                    Some(token) if from == to => {
+                        Err(self.s.wrong(token, "found the same node twice, expected two".into()))
+                    }
+                    _ => Ok(Action::FailOver(from, to, at)),
+                }
+            }
+            "evict" => {
+                let node = self.node()?;
+                Ok(Action::Evict(node, self.s.take("the name of a lock")?.text.into(), at))
             }
             _ => Ok(Action::Restart(self.node()?, at)),
         }
@@ -495,6 +520,8 @@ impl fmt::Display for Edit {
             Action::Set(key, value, Some(at)) => write!(f, "at {at} set {key} {value}"),
             Action::Send(node, token, None) => write!(f, "send {node} {token}"),
             Action::Send(node, token, Some(at)) => write!(f, "at {at} send {node} {token}"),
+            Action::FailOver(from, to, at) => write!(f, "at {at} fail-over {from} to {to}"),
+            Action::Evict(node, lock, at) => write!(f, "at {at} evict {node} {lock}"),
         }
     }
 }

@@ -244,6 +244,7 @@ fn said(run: &Run, note: &Testimony) -> [i64; 3] {
         Testimony::Grant { term, mode, woken, .. } => {
             [term.map_or(0, |t| t.0 as i64), *mode as i64, i64::from(*woken)]
         }
+        Testimony::Lead(after) => [i64::from(after.0), 0, 0],
         Testimony::Extend(_, term, _) => [term.map_or(0, |t| t.0 as i64), 0, 0],
         _ => [0; 3],
     }

@@ -43,6 +43,8 @@ pub const KINDS: &[(&str, &str)] = &[
     ("free", "A truth ends by its holder's release."),
     ("remove", "A truth is ended by somebody else's request."),
     ("forget", "The service loses a truth."),
+    ("lead", "A server takes the place of another one: what it says counts from now on."),
+    ("evict", "A server throws out what it knew of a lock."),
     ("answer", "A client's request to the service is over."),
     ("believe", "A client consumes a grant: its belief begins."),
     ("doubt", "A client's belief ends."),
@@ -59,7 +61,11 @@ pub const KINDS: &[(&str, &str)] = &[
     ("inquire", "The resource asks the lock service whether a token is the holder's."),
     ("accept", "The resource accepts a write."),
     ("reject", "The resource refuses an operation, or its gateway does."),
-    ("hand", "A request that somebody sends by hand, nothing but a token, reaches the resource."),
+    (
+        "hand",
+        "What somebody does by hand reaches its node: a token, nothing else, at a resource; an order at \
+         a server.",
+    ),
     ("pass", "The resource lets a token pass that was sent by hand."),
     ("block", "The resource rejects a token that was sent by hand."),
     ("told", "A client consumes the answer to a write or a claim, or gives up waiting."),
@@ -138,6 +144,8 @@ fn note_kind(note: &Testimony) -> &'static str {
             TruthEnd::Removed(_) => "remove",
             TruthEnd::Forgotten => "forget",
         },
+        Testimony::Lead(_) => "lead",
+        Testimony::Evict(_) => "evict",
         Testimony::Ask { ask, .. } => match ask {
             Ask::Acquire => "acquire",
             Ask::Renew => "renew",
@@ -284,6 +292,7 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         | Testimony::Doubt(lock, _)
         | Testimony::Check(lock, _)
         | Testimony::Inquire(lock, _)
+        | Testimony::Evict(lock)
         | Testimony::Hand(lock, ..) => Some(*lock),
         note => {
             if let Some(op) = operation(note) {
@@ -321,6 +330,8 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             | Testimony::Void(..)
             | Testimony::Check(..)
             | Testimony::Hand(..)
+            | Testimony::Lead(_)
+            | Testimony::Evict(_)
             | Testimony::Refuse(_, _, Ask::Renew),
         ) => Weight::Decision,
         Some(Testimony::Free(_, why)) if *why != TruthEnd::Released => Weight::Decision,

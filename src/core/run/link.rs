@@ -17,7 +17,7 @@ pub const VERSION: u32 = 1;
 /// another record than before: another order of events, another time, a rule of a system or of the
 /// resource, a draw. A link of another version says so when it opens. Words, pictures and verdicts do
 /// not count, and neither does what no link could hold before.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;
 
 /// What a link says.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -11,7 +11,7 @@ use crate::sim::{
     Table, Task, list, sort_by_key,
 };
 use crate::systems::{
-    Client, Gateway, Kind, Locks, Op, Registry, Resource, Settings, SettingsError, System,
+    Client, Gateway, Kind, Locks, Op, Order, Registry, Resource, Settings, SettingsError, System,
     Vocabulary, by_hand,
 };
 
@@ -70,7 +70,7 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 10] = [
+const FIXED: [&str; 11] = [
     "client.clock",
     "lease.clock",
     "link.delay",
@@ -80,6 +80,7 @@ const FIXED: [&str; 10] = [
     "redis.version",
     "redis.files",
     "redis.restart_delay",
+    "redis.replicas",
     "redlock.masters",
 ];
 /// The longest run.
@@ -157,7 +158,7 @@ impl Builder<'_> {
         let programs = self.programs(&mut names, &mut vocabulary);
         let invariant = self.invariant(&names);
         let texts = edits;
-        let edits = self.edits(texts, &names);
+        let edits = self.edits(texts, &names, &|order| system.cannot(&settings, order));
         let settings_then = self.set_from_start(&edits, texts, &mut settings);
         self.same_nodes(system, &settings, &names);
         if !self.errors.is_empty() {
@@ -200,7 +201,8 @@ impl Builder<'_> {
 
     /// The nodes are those of the scenario: an edit cannot bring one in.
     fn same_nodes(&mut self, system: &dyn System, settings: &Settings, names: &Names) {
-        let servers = system.servers(settings, self.scenario.locks.len()).len();
+        let first = ProcId(self.scenario.clients.len() as u16);
+        let servers = system.servers(settings, self.scenario.locks.len(), first).len();
         if servers != names.of_kind(NodeKind::Service).count() {
             let message = "an edit changes how many nodes there are; write it into the scenario";
             self.wrong(&["edits"], 0, message);
@@ -248,7 +250,8 @@ impl Builder<'_> {
         if s.locks.is_empty() {
             self.wrong(&["locks"], 0, "expected at least one lock");
         }
-        for (id, label, _) in system.servers(settings, s.locks.len()) {
+        let first = ProcId(names.nodes.len() as u16);
+        for (id, label, _) in system.servers(settings, s.locks.len(), first) {
             names.nodes.push(Node { id, label, kind: NodeKind::Service });
         }
         if s.gateway {
@@ -268,7 +271,8 @@ impl Builder<'_> {
         names.locks.clone_from(&s.locks);
         let gateway = names.of_kind(NodeKind::Gateway).next();
         let locks = s.locks.clone();
-        let vocabulary = Vocabulary { locks, gateway, ..Vocabulary::default() };
+        let exclusive = system.exclusive();
+        let vocabulary = Vocabulary { locks, gateway, exclusive, ..Vocabulary::default() };
         (names, vocabulary)
     }
 
@@ -384,7 +388,7 @@ impl Builder<'_> {
         }
     }
 
-    fn edits(&mut self, texts: &[String], names: &Names) -> Vec<Edit> {
+    fn edits(&mut self, texts: &[String], names: &Names, cannot: &Cannot<'_>) -> Vec<Edit> {
         if texts.len() > MOST_EDITS {
             let found = texts.len();
             let message = format!("found {found} edits, expected at most {MOST_EDITS} in a run");
@@ -397,6 +401,9 @@ impl Builder<'_> {
             match parse_edit(text, &ids) {
                 Ok(edit) => {
                     self.check_edit(&edit, index, text, names);
+                    if let Err((at, message)) = self.check_order(&edit, text, names, cannot) {
+                        self.wrong(&["edits", &index.to_string()], at, message);
+                    }
                     edits.push(edit);
                 }
                 Err(error) => self.wrong(&["edits", &index.to_string()], error.at, error.message),
@@ -443,6 +450,36 @@ impl Builder<'_> {
                 let message = format!("`{node}` checks no token; the resources are {known}");
                 self.wrong(&["edits", &index], place_of(text, node), message);
             }
+        }
+    }
+
+    /// An order needs servers that can carry it out, and a lock that exists.
+    fn check_order(
+        &self,
+        edit: &Edit,
+        text: &str,
+        names: &Names,
+        cannot: &Cannot<'_>,
+    ) -> Result<(), (usize, String)> {
+        let Some((order, nodes)) = order(edit, names, 1) else { return Ok(()) };
+        let servers = names.of_kind(NodeKind::Service);
+        let known = list(servers.map(|p| names.node(p).id.as_str()));
+        let is_server =
+            |id: &str| names.find(id).is_some_and(|p| names.node(p).kind == NodeKind::Service);
+        if let Some(other) = nodes.iter().find(|id| !is_server(id)) {
+            let message = format!("`{other}` is no server of the lock service; those are {known}");
+            return Err((place_of(text, other), message));
+        }
+        if let Some(why) = cannot(order) {
+            let (word, system) = (order.word(), &self.scenario.system);
+            return Err((place_of(text, word), format!("no `{word}` under `{system}`: {why}")));
+        }
+        match &edit.action {
+            Action::Evict(_, lock, _) if !names.locks.contains(lock) => {
+                let locks = list(names.locks.iter().map(String::as_str));
+                Err((place_of(text, lock), format!("no lock `{lock}`; the locks are {locks}")))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -500,7 +537,7 @@ impl Builder<'_> {
     ) -> Vec<ProcPlan<Locks>> {
         let services: Vec<ProcId> = names.of_kind(NodeKind::Service).collect();
         let mut servers: Table<String, _> = system
-            .servers(settings, names.locks.len())
+            .servers(settings, names.locks.len(), services.first().copied().unwrap_or(ProcId(0)))
             .into_iter()
             .map(|(id, _, actor)| (id, actor))
             .collect();
@@ -541,6 +578,33 @@ impl Builder<'_> {
         }
         procs
     }
+}
+
+/// Why the servers cannot carry out an order.
+type Cannot<'a> = dyn Fn(Order) -> Option<&'static str> + 'a;
+
+/// The order that an edit gives, and the nodes that it names, the one that gets it last; `number` counts
+/// such orders of a run.
+fn order<'e>(edit: &'e Edit, names: &Names, number: u32) -> Option<(Order, Vec<&'e str>)> {
+    let id = |name: &str| names.find(name).unwrap_or(ProcId(0));
+    match &edit.action {
+        Action::FailOver(from, to, _) => {
+            Some((Order::Lead { after: id(from), number }, vec![from, to]))
+        }
+        Action::Evict(node, lock, _) => {
+            let lock = names.locks.iter().position(|l| l == lock).unwrap_or(0);
+            Some((Order::Evict(LockId(lock as u16)), vec![node]))
+        }
+        _ => None,
+    }
+}
+
+/// How many orders of one server to lead are due before this one, and itself.
+fn rank(edits: &[Edit], index: usize, at: Micros) -> u32 {
+    let earlier = edits.iter().enumerate().filter(|(other, edit)| {
+        matches!(&edit.action, Action::FailOver(_, _, when) if (*when, *other) <= (at, index))
+    });
+    earlier.count() as u32
 }
 
 fn any(programs: &Programs, is: impl Fn(&Op) -> bool) -> bool {
@@ -623,6 +687,12 @@ fn place_edits(
                 let lock = cell.and_then(|c| names.guards.get(c)).copied().unwrap_or(LockId(0));
                 let body = by_hand(lock, Token(*token));
                 fault(&at.unwrap_or_default(), Fault::Outside(node, body));
+            }
+            Action::FailOver(_, _, at) | Action::Evict(_, _, at) => {
+                if let Some((order, nodes)) = order(edit, names, rank(edits, index, *at)) {
+                    let to = nodes.last().map_or(ProcId(0), |node| id(node));
+                    fault(at, Fault::Outside(to, order.body()));
+                }
             }
             Action::Set(..) => {}
         }

@@ -160,6 +160,11 @@ pub trait Actor<D: Domain> {
     fn on_message(&mut self, cx: &mut Cx<'_, D>, from: ProcId, conn: ConnId, body: &D::Body);
     /// A message that no process has sent is handled: nobody waits for an answer.
     fn on_outside(&mut self, _cx: &mut Cx<'_, D>, _body: &D::Body) {}
+    /// Whether such a message means anything to it as it is now; where it does not, it never comes,
+    /// and the edit that sends it has found no occasion.
+    fn heeds(&self, _body: &D::Body, _now: Micros, _clocks: &Clocks) -> bool {
+        true
+    }
     /// A timer of this actor is handled, late where the process was paused.
     fn on_timer(&mut self, _cx: &mut Cx<'_, D>, _key: u64) {}
     /// A task calls one of the domain's words.
@@ -228,6 +233,11 @@ impl<D: Domain> Cx<'_, D> {
     /// clocks, never for what it decides.
     pub fn now(&self) -> Micros {
         self.core.now
+    }
+
+    /// Whether this process stands still: only its clocks can bring it to say something then.
+    pub fn is_still(&self) -> bool {
+        self.core.procs[usize::from(self.me.0)].is_still()
     }
 
     /// What one of this process's clocks shows.

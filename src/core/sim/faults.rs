@@ -204,7 +204,8 @@ impl<D: Domain> World<D> {
             }
             Fault::Outside(p, body) => {
                 let proc = &self.core.procs[usize::from(p.0)];
-                if !proc.alive || proc.exited {
+                let heeds = self.actors[usize::from(p.0)].heeds(body, self.core.now, &proc.clocks);
+                if !proc.alive || proc.exited || !heeds {
                     return false;
                 }
                 let arrived = self.core.emit(*p, What::Outside(edit), Causes::NONE, sink);
@@ -231,6 +232,7 @@ impl<D: Domain> World<D> {
             return false;
         }
         proc.die();
+        proc.dark = how == CrashKind::Power;
         let conns = self.core.wire.open_to(p);
         self.core.wire.abandon_all(p);
         let has_program = !self.core.procs[usize::from(p.0)].tasks.is_empty();

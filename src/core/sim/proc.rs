@@ -80,6 +80,8 @@ pub(super) enum Letter<B> {
 #[derive(Clone, Debug)]
 pub(super) struct Proc<B> {
     pub(super) alive: bool,
+    /// It is dead, and its machine has no power: nobody is there to refuse a connection.
+    pub(super) dark: bool,
     /// It began in this life.
     pub(super) started: bool,
     /// Its main program ended.
@@ -118,6 +120,7 @@ impl<B> Proc<B> {
         };
         Proc {
             alive: true,
+            dark: false,
             started: false,
             exited: false,
             stopping: false,
@@ -227,7 +230,7 @@ impl<B> Proc<B> {
     }
 
     pub(super) fn revive<D: Domain>(&mut self, plan: &ProcPlan<D>) {
-        self.alive = true;
+        (self.alive, self.dark) = (true, false);
         (self.started, self.stopping) = (false, false);
         self.locals = vec![0; plan.locals];
         self.counters = vec![0; plan.counters];

@@ -302,13 +302,19 @@ impl<D: Domain> World<D> {
         let proc = &self.core.procs[usize::from(to.0)];
         let earlier_life = self.core.wire.life_at_opening(conn, to) != proc.life;
         if !proc.alive || proc.exited || earlier_life {
+            // The machine of a dead process refuses a connection that was opened since; its peers have
+            // been told of older ones when it died. Without power, or behind a cut, it says nothing.
+            let refuses =
+                !proc.alive && !proc.dark && !earlier_life && !self.core.wire.is_cut(to, from);
+            let answers = (proc.alive && !proc.exited) || refuses;
             let lost = self.core.emit(to, What::Lose(id), Causes::one(sent), sink);
-            let proc = &self.core.procs[usize::from(to.0)];
-            if proc.alive && !proc.exited {
+            if answers {
                 let at = self.core.now.plus(self.core.wire.latency(to, from));
                 self.core.resets_left += 1;
                 self.core.schedule(at, Due::Reset(from.0, conn, lost.0));
-            } else {
+            }
+            let proc = &self.core.procs[usize::from(to.0)];
+            if !proc.alive || proc.exited {
                 self.core.wire.outlive(conn, to);
             }
             return;

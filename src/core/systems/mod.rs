@@ -7,6 +7,7 @@
 mod client;
 mod desk;
 mod lease;
+mod order;
 pub mod redis;
 mod resource;
 mod rules;
@@ -20,6 +21,7 @@ use std::rc::Rc;
 pub use client::{Client, LockClient, Requests};
 pub use desk::Desk;
 pub use lease::Lease;
+pub use order::Order;
 pub use resource::{Condition, Gateway, Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule};
 pub use settings::{COMMON, Kind, Preset, Settings, SettingsError, Spec};
@@ -154,11 +156,23 @@ pub trait System: Sync {
     fn rules(&self) -> &'static [Rule] {
         &[]
     }
-    /// Its servers: id, label, actor.
+    /// Why its locks cannot be shared; none where they can.
+    fn exclusive(&self) -> Option<&'static str> {
+        None
+    }
+    /// Why its servers cannot carry an order out, under any circumstances; none where they can.
+    fn cannot(&self, _settings: &Settings, order: Order) -> Option<&'static str> {
+        Some(match order {
+            Order::Lead { .. } => "there is no replica that could take a server’s place",
+            Order::Evict(_) => "its servers throw out nothing that they were told",
+        })
+    }
+    /// Its servers: id, label, actor. The first of them is at the lane `first`, behind all clients.
     fn servers(
         &self,
         settings: &Settings,
         locks: usize,
+        first: ProcId,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)>;
     /// What a client process uses to talk to these servers.
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient>;
@@ -205,6 +219,8 @@ pub struct Vocabulary {
     pub guards: Vec<LockId>,
     /// The resource that holds each cell: its lane.
     pub homes: Vec<ProcId>,
+    /// Why its locks cannot be shared; none where they can.
+    pub exclusive: Option<&'static str>,
     /// What stands in front of all resources, where something does.
     pub gateway: Option<ProcId>,
     /// Jobs, collected while programs are read.

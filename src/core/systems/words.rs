@@ -101,7 +101,7 @@ pub fn parse_word(
     match word {
         "acquire" => {
             let lock = optional_lock(s, vocabulary)?;
-            let mode = if s.accept("shared") { Mode::Shared } else { Mode::Exclusive };
+            let mode = mode(s, vocabulary)?;
             Ok(Op::Acquire { lock, mode, within: within(s)? })
         }
         "renew" => Ok(Op::Renew { lock: optional_lock(s, vocabulary)? }),
@@ -160,6 +160,21 @@ fn under(
     let lock = vocabulary.lock(s)?;
     vocabulary.under.insert((lock, cell));
     Ok(lock)
+}
+
+/// Whether a lock is to be shared, where that can be.
+fn mode(s: &mut Scanner<'_>, vocabulary: &Vocabulary) -> Result<Mode, LineError> {
+    let token = s.peek();
+    if !s.accept("shared") {
+        return Ok(Mode::Exclusive);
+    }
+    match (vocabulary.exclusive, token) {
+        (Some(why), Some(token)) => {
+            let message = format!("found `shared`, but {why}; write `acquire` alone");
+            Err(s.wrong(token, message))
+        }
+        _ => Ok(Mode::Shared),
+    }
 }
 
 fn optional_lock(s: &mut Scanner<'_>, vocabulary: &Vocabulary) -> Result<LockId, LineError> {

@@ -174,6 +174,16 @@ pub const EDITS: &[Form] = &[
         "What was cut is whole again, in the same three forms. Held messages go on.",
     ),
     form(
+        "at TIME fail-over SERVER to SERVER",
+        "at 4s fail-over redis-a to redis-b",
+        "A replica takes the place of its master, with what it has until then.",
+    ),
+    form(
+        "at TIME evict SERVER LOCK",
+        "at 4s evict redis-a lock",
+        "The server throws the lock's key out, as it does where memory is short.",
+    ),
+    form(
         "at TIME kill NODE",
         "at 2s kill client-a",
         "The process dies with all it had in memory; `crash` is another word for it.",

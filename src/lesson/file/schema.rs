@@ -171,6 +171,10 @@ mod tests {
             r#"{"system": "lease", "cells": {"balance": 100}, "clients": {"client-b": {"program": []}}}"#,
         )
         .unwrap();
+        if edits.iter().any(|edit| edit.contains("redis-")) {
+            scenario.system = "redis".into();
+            scenario.settings.insert("redis.replicas".into(), "1".into());
+        }
         let program = program.iter().map(|l| l.to_string()).collect();
         scenario.clients.insert("client-a".into(), ClientSpec { program, ..ClientSpec::default() });
         let edits: Vec<String> = edits.iter().map(|e| e.to_string()).collect();

@@ -171,6 +171,7 @@ impl System for Lease {
         &self,
         settings: &Settings,
         locks: usize,
+        _first: ProcId,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
         let service = Service::new(settings, locks);
         vec![("lock-service".into(), "Lock service".into(), Box::new(service))]

@@ -23,9 +23,12 @@ impl Server {
             cx.send(link.conn, Body::new("close", 0, Packet::Close), None);
         }
         self.upstream = Some(Upstream { master, conn: None });
+        self.witness.steps_down();
         self.plan_sweep(cx);
         self.ask_for_everything(cx);
-        self.plan_beat(cx);
+        if self.circle.is_empty() {
+            self.plan_beat(cx);
+        }
     }
 
     /// Becomes a master, with what it has.
@@ -38,13 +41,15 @@ impl Server {
     }
 
     fn leave_master(&mut self, cx: &mut Cx<'_, Locks>) {
-        if let Some(upstream) = self.upstream.take() {
+        // Among others, a master that is known to be gone is not told.
+        let told = |u: &Upstream| self.circle.is_empty() || u.conn.is_some();
+        if let Some(upstream) = self.upstream.take().filter(told) {
             cx.ask(upstream.master, Body::new("close", 0, Packet::Close), None);
             cx.abandon(upstream.master);
         }
     }
 
-    fn ask_for_everything(&mut self, cx: &mut Cx<'_, Locks>) {
+    pub(super) fn ask_for_everything(&mut self, cx: &mut Cx<'_, Locks>) {
         if let Some(upstream) = self.upstream {
             cx.abandon(upstream.master);
             cx.ask(upstream.master, Body::new(Stream::Sync.name(), 0, Stream::Sync), None);
@@ -157,6 +162,9 @@ impl Server {
             }
             Stream::Promote if is_master => {
                 self.lead(cx);
+            }
+            Stream::Follow(_) | Stream::Hello(_) => {
+                self.heard_of_masters(cx, (from, conn), stream);
             }
             _ => {}
         }

@@ -4,7 +4,7 @@
 //! asked; release and extension by a script that compares; after a time-out the value is deleted if
 //! it was set after all.
 
-use super::command::{Bounds, Call, Command, Life, Only, Reply, SetCommand, SetReply};
+use super::command::{Bounds, Call, Command, Life, Only, Refusal, Reply, SetCommand, SetReply};
 use super::drawn::Drawn;
 use super::scripts::Script;
 use super::server::Packet;
@@ -26,6 +26,8 @@ enum Step {
     Expire,
     /// It counts, in a second request.
     Count,
+    /// It waits until replicas have it.
+    Wait,
     /// It reads whose the key is, before it deletes it.
     Look,
     /// It extends.
@@ -36,6 +38,10 @@ enum Step {
     Rest,
     /// It deletes what a try may have set that nobody answered; nobody waits for it.
     Clean,
+    /// It gives back what too few replicas have; nobody waits for it.
+    Return,
+    /// It asks a replica, which it took for the master, whose replica it is; nobody waits for it.
+    Role,
 }
 
 /// A request that waits for its answer.
@@ -54,6 +60,8 @@ struct Open {
     tries: u64,
     /// The connection on which it was asked.
     conn: Option<ConnId>,
+    /// What was counted for it, where that is its token.
+    counted: Option<i64>,
 }
 
 /// How a lock is taken.
@@ -92,7 +100,10 @@ enum Counts {
 /// The library of one client.
 #[derive(Clone, Debug)]
 pub(super) struct Library {
+    /// The master, as far as this client knows.
     server: ProcId,
+    /// Which order to lead made it the master.
+    number: u32,
     open: Requests<Open>,
     /// The value under which each lock was taken last; a careless client goes on using it.
     values: Vec<(LockId, i64)>,
@@ -106,12 +117,17 @@ pub(super) struct Library {
     taking: Taking,
     giving: Giving,
     extending: Extending,
+    /// For how many replicas it waits, for how long, and whether it minds that there are fewer.
+    replicas: i64,
+    wait: Micros,
+    minds: bool,
 }
 
 impl Library {
     pub(super) fn new(settings: &Settings, server: ProcId) -> Library {
         let mut library = Library {
             server,
+            number: 0,
             open: Requests::default(),
             values: Vec::new(),
             drawn: Drawn::default(),
@@ -124,6 +140,9 @@ impl Library {
             taking: Taking::SetNxPx,
             giving: Giving::Compare,
             extending: Extending::Compare,
+            replicas: 0,
+            wait: Micros::ZERO,
+            minds: true,
         };
         library.on_settings(settings);
         library
@@ -148,7 +167,10 @@ impl Library {
         let open = Open { conn: cx.connection(self.server), ..open };
         if open.step != Step::Clean {
             let left = open.until.map(|until| cx.clock(ClockKind::Mono).until(until));
-            let patience = left.map_or(self.timeout, |left| left.min(self.timeout));
+            // The server itself takes its time for WAIT.
+            let asked = if open.step == Step::Wait { self.wait } else { Micros::ZERO };
+            let timeout = self.timeout.plus(asked);
+            let patience = left.map_or(timeout, |left| left.min(timeout));
             self.open.add(cx, number, Some(patience), open);
         }
     }
@@ -202,6 +224,7 @@ impl Library {
             until: None,
             tries: 0,
             conn: None,
+            counted: None,
         }
     }
 
@@ -250,18 +273,22 @@ impl Library {
     }
 
     /// The key is set: perhaps there is more to do before the lock is held.
-    fn taken(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: &Reply) {
+    fn taken(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, mut open: Open, reply: &Reply) {
+        let counts = matches!(self.taking, Taking::Script | Taking::SetThenIncr);
+        if let (true, Step::Set | Step::Count, Reply::Number(count)) = (counts, open.step, reply) {
+            open.counted = Some(*count);
+        }
         let (command, step) = match (self.taking, open.step) {
             (Taking::SetnxThenExpire, Step::Set) => (self.pexpire(open.lock), Step::Expire),
             (Taking::SetThenIncr, Step::Set) => {
                 (Command::Add(LockKeys::of(open.lock).counter, 1), Step::Count)
             }
+            (_, Step::Set | Step::Expire | Step::Count) if self.replicas > 0 => {
+                let timeout = i64::try_from(self.wait.0 / 1_000).unwrap_or(i64::MAX).max(1);
+                (Command::Wait { replicas: self.replicas, timeout }, Step::Wait)
+            }
             _ => {
-                let counted = match (self.taking, reply) {
-                    (Taking::Script | Taking::SetThenIncr, Reply::Number(count)) => *count,
-                    _ => open.value,
-                };
-                let token = u64::try_from(counted).ok().map(Token);
+                let token = u64::try_from(open.counted.unwrap_or(open.value)).ok().map(Token);
                 return self.holds(cx, desk, open, token);
             }
         };
@@ -279,9 +306,6 @@ impl Library {
             cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Closed));
             return;
         };
-        if open.step == Step::Count {
-            cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Ok));
-        }
         self.values.retain(|value| value.0 != open.lock);
         self.values.push((open.lock, open.value));
         let deadline = self.deadline(cx, desk, open.sent);
@@ -290,11 +314,71 @@ impl Library {
         cx.finish(open.task, Outcome::Ok);
     }
 
+    fn is_short(&self, reply: &Reply) -> bool {
+        !matches!(reply, Reply::Number(count) if *count >= self.replicas)
+    }
+
+    /// Fewer replicas have the lock than the client wanted: it gives it back and tries again.
+    fn short(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        self.give_back(cx, desk, open);
+        self.again_later(cx, desk, open);
+    }
+
+    fn give_back(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        let command = self.script(Script::Release, open.lock, open.value);
+        let note = asks(open.lock, Ask::Release, true, Some(self.timeout));
+        self.send(cx, desk, command, Open { step: Step::Return, until: None, ..open }, note);
+    }
+
+    /// A replica takes no writes: the client asks it whose replica it is.
+    fn mistaken(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
+        self.send(cx, desk, Command::Role, Open { step: Step::Role, ..open }, None);
+        match open.step {
+            Step::Extend => self.finish(cx, &open, Ask::Renew, Outcome::Closed),
+            Step::Release => self.finish(cx, &open, Ask::Release, Outcome::Closed),
+            Step::Return => {
+                cx.note(Testimony::Answer(open.lock, Ask::Release, Outcome::Closed));
+            }
+            _ => self.again_later(cx, desk, open),
+        }
+    }
+
+    /// Another server is the master: what the old one was asked is given up.
+    fn turn_to(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, server: ProcId) {
+        let old = std::mem::replace(&mut self.server, server);
+        if old == server {
+            return;
+        }
+        cx.abandon(old);
+        for open in self.open.take_where(cx, |open| open.step != Step::Rest) {
+            self.unknown(cx, desk, open, Outcome::Closed);
+        }
+    }
+
     fn answered(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, reply: &Reply) {
+        if *reply == Reply::Error(Refusal::ReadOnly) {
+            return self.mistaken(cx, desk, open);
+        }
+        if open.step == Step::Count && cx.waits(open.task) {
+            cx.note(Testimony::Answer(open.lock, Ask::Token, Outcome::Ok));
+        }
         let no = matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
         match open.step {
             Step::Set if no => self.again_later(cx, desk, open),
-            Step::Set | Step::Expire | Step::Count => self.taken(cx, desk, open, reply),
+            Step::Wait if self.minds && self.is_short(reply) => {
+                self.short(cx, desk, open);
+            }
+            Step::Role => {
+                if let Reply::Array(parts) = reply
+                    && let [Reply::Bulk(_), Reply::Number(master), Reply::Bulk(_), ..] = &parts[..]
+                {
+                    let master = u16::try_from(*master).map_or(self.server, ProcId);
+                    self.turn_to(cx, desk, master);
+                }
+            }
+            Step::Set | Step::Wait | Step::Expire | Step::Count => {
+                self.taken(cx, desk, open, reply)
+            }
             Step::Look if matches!(reply, Reply::Bulk(text) if text.number() == Some(open.value)) =>
             {
                 cx.note(Testimony::Answer(open.lock, Ask::Holder, Outcome::Ok));
@@ -314,12 +398,23 @@ impl Library {
                 let outcome = if no { Outcome::Refused } else { Outcome::Ok };
                 self.finish(cx, &open, Ask::Release, outcome);
             }
+            Step::Return => {
+                cx.note(Testimony::Answer(open.lock, Ask::Release, Outcome::Ok));
+            }
             Step::Rest | Step::Clean => {}
         }
     }
 
     /// Nobody answers: whether the command was carried out is unknown.
     fn unknown(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, outcome: Outcome) {
+        match open.step {
+            Step::Role => return,
+            Step::Return => {
+                cx.note(Testimony::Answer(open.lock, Ask::Release, outcome));
+                return;
+            }
+            _ => {}
+        }
         let ask = match open.step {
             Step::Extend => Ask::Renew,
             Step::Release => Ask::Release,
@@ -337,7 +432,9 @@ impl Library {
         if open.step == Step::Count {
             cx.note(Testimony::Answer(open.lock, Ask::Token, outcome));
         }
-        if self.cleans {
+        if self.cleans && open.step == Step::Wait {
+            self.give_back(cx, desk, open);
+        } else if self.cleans {
             let command = self.script(Script::Release, open.lock, open.value);
             self.send(cx, desk, command, Open { step: Step::Clean, ..open }, None);
         }
@@ -409,10 +506,19 @@ impl LockClient for Library {
         self.waiting(cx, "release")
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
-        let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
-        if let Some(open) = self.open.take(cx, body.request) {
-            self.answered(cx, desk, open, reply);
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, from: ProcId, body: &Body) {
+        match body.get::<Packet>() {
+            Some(Packet::Answer(reply)) => {
+                if let Some(open) = self.open.take(cx, body.request) {
+                    self.answered(cx, desk, open, reply);
+                }
+            }
+            // Of two masters that it hears of, the later one counts.
+            Some(Packet::Moved(number)) if *number > self.number => {
+                self.number = *number;
+                self.turn_to(cx, desk, from);
+            }
+            _ => {}
         }
     }
 
@@ -434,7 +540,10 @@ impl LockClient for Library {
     }
 
     fn task_of(&self, request: u64) -> Option<usize> {
-        self.open.get(request).map(|open| open.task)
+        self.open
+            .get(request)
+            .filter(|open| !matches!(open.step, Step::Role | Step::Return))
+            .map(|open| open.task)
     }
 
     fn on_crash(&mut self) {
@@ -446,6 +555,9 @@ impl LockClient for Library {
         self.retry = settings.span("acquire.retry");
         self.jitter = settings.span("acquire.jitter");
         self.timeout = settings.span("request.timeout");
+        self.replicas = settings.word("lock.wait").parse().unwrap_or(0);
+        self.wait = settings.span("lock.wait_timeout");
+        self.minds = settings.word("lock.wait_rule") != "careless";
         self.cleans = settings.word("lock.unknown") == "delete";
         self.counts = match settings.word("lock.deadline") {
             "receipt" => Counts::FromReceipt,

@@ -11,8 +11,8 @@ use super::redlock::{drift, quorum, validity};
 use super::scripts::Script;
 use super::server::Packet;
 use super::text::Text;
-use super::witness::LockKeys;
-use crate::judge::{Ask, BeliefEnd, Grant, LockId, Mode, Testimony, Token, TruthEnd};
+use super::witness::{LockKeys, worthless};
+use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token, TruthEnd};
 use crate::sim::{
     ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
 };
@@ -249,10 +249,14 @@ impl Majority {
         }
         // For the books: which grant it is that the client consumes.
         let known = cx.commons().grant_of(round.lock, &Text::Number(round.value));
-        let grant = known.unwrap_or_else(|| born_dead(cx, round.lock, round.value));
+        let token = u64::try_from(round.value).ok().map(Token);
+        let grant = known.unwrap_or_else(|| {
+            // Its first keys were over before the last were set.
+            let end = (Some(Micros::ZERO), TruthEnd::Expired(cx.now()));
+            worthless(cx, (round.lock, cx.me()), token, end)
+        });
         self.values.retain(|value| value.0 != round.lock);
         self.values.push((round.lock, round.value, 0));
-        let token = u64::try_from(round.value).ok().map(Token);
         cx.note(Testimony::Answer(round.lock, Ask::Acquire, Outcome::Ok));
         desk.believe(cx, round.lock, Mode::Exclusive, grant, token, Some(deadline));
         cx.finish(round.task, Outcome::Ok);
@@ -302,19 +306,6 @@ impl Majority {
         let on = self.masters.first().copied().unwrap_or(cx.me());
         Flow::Wait(Waiting { verb, on, until })
     }
-}
-
-/// A lock that a client takes for held although no majority ever had it at one time: its first keys
-/// were over before the last were set. Its truth ends as it begins.
-fn born_dead(cx: &mut Cx<'_, Locks>, lock: LockId, value: i64) -> Grant {
-    let (client, now, woken) = (cx.me(), cx.now(), false);
-    let token = u64::try_from(value).ok().map(Token);
-    let (term, expires) = (Some(Micros::ZERO), Some(now));
-    let (mode, asked) = (Mode::Exclusive, true);
-    let grant = Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
-    let grant = Grant(cx.note(grant));
-    cx.note(Testimony::Free(grant, TruthEnd::Expired(now)));
-    grant
 }
 
 impl LockClient for Majority {

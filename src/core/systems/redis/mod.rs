@@ -7,6 +7,7 @@
 //! What no record, source or document says is not here: a command that is not in [`Command`] is
 //! named by whoever reads it, and never guessed.
 
+mod circle;
 mod command;
 #[cfg(target_arch = "wasm32")]
 mod common;

@@ -166,7 +166,7 @@ impl Server {
         for (key, what) in changes {
             self.sessions.iter_mut().for_each(|session| session.touched(key, what.deletes()));
         }
-        let deed = self.deed.unwrap_or(Deed { by: cx.me(), asks: false });
+        let deed = self.deed.unwrap_or(Deed::nobodys(cx.me()));
         self.witness.changed(cx, &self.keys, changes, deed);
         self.offset += 1;
         self.spread(cx, batch(changes, &self.keys));

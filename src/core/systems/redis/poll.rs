@@ -6,7 +6,7 @@
 
 use super::redlock::quorum;
 use super::text::Text;
-use crate::judge::{Grant, LockId, TruthEnd};
+use crate::judge::{Grant, LockId, Token, TruthEnd};
 use crate::sim::{Micros, ProcId};
 
 /// What one master has under a lock's key.
@@ -28,13 +28,22 @@ struct Seated {
     ends: Option<Micros>,
 }
 
+/// What was granted once.
+#[derive(Clone, Debug)]
+struct Granted {
+    value: Text,
+    client: ProcId,
+    grant: Grant,
+    token: Option<Token>,
+}
+
 /// The masters' keys of one lock.
 #[derive(Clone, Default, Debug)]
 struct Poll {
     votes: Vec<Vote>,
     seated: Option<Seated>,
-    /// All that ever had a majority: value, client, grant.
-    grants: Vec<(Text, ProcId, Grant)>,
+    /// All that was ever granted.
+    grants: Vec<Granted>,
     /// Until when the client that tries with this value may act at most, by its own arithmetic.
     promises: Vec<(Text, Micros)>,
 }
@@ -52,15 +61,33 @@ pub(super) struct Turn {
 
 /// The polls of all locks.
 #[derive(Clone, Default, Debug)]
-pub struct Polls(Vec<(LockId, Poll)>);
+pub struct Polls {
+    of: Vec<(LockId, Poll)>,
+    /// The server that was ordered to take another one's place; none where the first master leads, or
+    /// where masters know nothing of each other.
+    leader: Option<ProcId>,
+}
 
 impl Polls {
     fn of(&mut self, lock: LockId) -> &mut Poll {
-        let place = self.0.iter().position(|poll| poll.0 == lock).unwrap_or_else(|| {
-            self.0.push((lock, Poll::default()));
-            self.0.len() - 1
+        let place = self.of.iter().position(|poll| poll.0 == lock).unwrap_or_else(|| {
+            self.of.push((lock, Poll::default()));
+            self.of.len() - 1
         });
-        &mut self.0[place].1
+        &mut self.of[place].1
+    }
+
+    /// From now on the word of this server counts, and of no other.
+    pub(super) fn lead(&mut self, server: ProcId) {
+        self.leader = Some(server);
+        for (_, poll) in &mut self.of {
+            poll.votes.retain(|vote| vote.master == server);
+        }
+    }
+
+    /// Whether another server has this one's place.
+    pub(super) fn is_deposed(&self, server: ProcId) -> bool {
+        self.leader.is_some_and(|leader| leader != server)
     }
 
     /// A master says what its key is now; `why` an end is not brought about by time.
@@ -80,21 +107,47 @@ impl Polls {
         &mut self,
         lock: LockId,
         (client, value, ends): (ProcId, Text, Option<Micros>),
-        grant: Grant,
+        (grant, token): (Grant, Option<Token>),
     ) {
-        let poll = self.of(lock);
-        poll.grants.push((value.clone(), client, grant));
-        poll.seated = Some(Seated { value, grant, ends });
+        self.remember(lock, (value.clone(), client), (grant, token));
+        self.of(lock).seated = Some(Seated { value, grant, ends });
+    }
+
+    /// A grant, whatever became of it.
+    pub(super) fn remember(
+        &mut self,
+        lock: LockId,
+        (value, client): (Text, ProcId),
+        (grant, token): (Grant, Option<Token>),
+    ) {
+        self.of(lock).grants.push(Granted { value, client, grant, token });
+    }
+
+    /// A grant gets its token.
+    pub(super) fn mint(&mut self, lock: LockId, grant: Grant, token: Token) {
+        for granted in self.of(lock).grants.iter_mut().filter(|g| g.grant == grant) {
+            granted.token = Some(token);
+        }
+    }
+
+    /// Whose value that is, and with which token.
+    pub(super) fn owner_of(
+        &mut self,
+        lock: LockId,
+        value: &Text,
+    ) -> Option<(ProcId, Option<Token>)> {
+        let granted = self.of(lock).grants.iter().rev().find(|g| g.value == *value);
+        granted.map(|g| (g.client, g.token))
     }
 
     /// The grant of the newest majority for a value.
     pub(super) fn grant_of(&mut self, lock: LockId, value: &Text) -> Option<Grant> {
-        self.of(lock).grants.iter().rev().find(|grant| grant.0 == *value).map(|grant| grant.2)
+        self.of(lock).grants.iter().rev().find(|g| g.value == *value).map(|g| g.grant)
     }
 
     /// The newest grant of a client.
     pub(super) fn grant_by(&mut self, lock: LockId, client: ProcId) -> Option<Grant> {
-        self.of(lock).grants.iter().rev().find(|grant| grant.1 == client).map(|grant| grant.2)
+        self.of(lock).grants.iter().rev().find(|g| g.client == client).map(|g| g.grant)
     }
 
     /// A client that tries or extends with this value will act until that moment at most.
@@ -136,6 +189,8 @@ impl Poll {
         why: TruthEnd,
     ) -> Turn {
         self.votes.retain(|vote| vote.master != master);
+        let has = |value: &Text| vote.as_ref().is_some_and(|vote| vote.value == *value);
+        let kept = self.seated.as_ref().is_some_and(|seated| has(&seated.value));
         self.votes.extend(vote);
         let mut turn = Turn { ended: None, moved: None, made: None };
         if let Some(seated) = self.seated.take() {
@@ -143,8 +198,10 @@ impl Poll {
             match (self.end_of(&seated.value, quorum), over) {
                 (_, Some(end)) => turn.ended = Some((seated.grant, TruthEnd::Expired(end))),
                 (None, None) => turn.ended = Some((seated.grant, why)),
+                // Its end was moved into the past; or too few are left but for what was over before.
                 (Some(Some(end)), None) if end <= now => {
-                    turn.ended = Some((seated.grant, TruthEnd::Expired(end)));
+                    let why = if kept { TruthEnd::Expired(end) } else { why };
+                    turn.ended = Some((seated.grant, why));
                 }
                 (Some(ends), None) => {
                     if ends != seated.ends {
@@ -213,7 +270,7 @@ mod tests {
                     assert!(held.is_none(), "seed {seed}: two majorities");
                     let grant = Grant(EventId(event));
                     held = Some((made.1.clone(), grant));
-                    polls.seat(lock, made, grant);
+                    polls.seat(lock, made, (grant, None));
                 }
                 let said = held.as_ref().and_then(|held| held.0.number());
                 assert_eq!(said, counted, "seed {seed}, event {event}");

@@ -23,6 +23,10 @@ pub enum Stream {
     Ack(u64, u64),
     /// Be the master: from a master that hands over, or from whoever watches over all.
     Promote,
+    /// Be the sender's replica: it was ordered to lead, as the n-th of all.
+    Follow(u32),
+    /// The sender is there again, and has heard of so many orders to lead.
+    Hello(u32),
 }
 
 impl Stream {
@@ -35,6 +39,8 @@ impl Stream {
             Stream::GetAck(_) => "GETACK",
             Stream::Ack(..) => "ACK",
             Stream::Promote => "be the master",
+            Stream::Follow(_) => "REPLICAOF",
+            Stream::Hello(_) => "here again",
         }
     }
 }

@@ -88,6 +88,20 @@ pub const SERVER_RULES: &[Rule] = &[
          told, and then throws away what only it had.",
         "Redis 7.0.15, replica_promotion, steps 13-25",
     ),
+    documented(
+        "A fail-over takes what has reached the replica. Clients and the old master learn of it later, \
+         and until then that master goes on; of two fail-overs the later one holds.",
+        "Redis documentation, “High availability with Redis Sentinel”",
+    ),
+    source(
+        "A replica gets an end as the moment that its master’s clock will show, and a promoted one \
+         judges it by its own clock.",
+        "Redis, t_string.c: setGenericCommand; expire.c: propagation of PEXPIREAT",
+    ),
+    documented(
+        "Enough replicas for WAIT do not keep a lock: another one can be promoted.",
+        "Redis documentation, WAIT",
+    ),
     recorded(
         "A master that restarts empty makes its replica empty.",
         "Redis 7.0.15, master_restarts_empty, steps 4-8",

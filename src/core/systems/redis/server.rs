@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::circle::Circle;
 use super::command::{Command, Refusal, Reply, Version};
 use super::config::{Config, Fsync};
 use super::engine::Engine;
@@ -12,7 +13,7 @@ use super::scripts::Script;
 use super::session::{Blocked, Session};
 use super::witness::{Deed, Witness};
 use crate::sim::{Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Local, Micros, ProcId, TimerId};
-use crate::systems::{Body, Fact, Inquiry, Locks, Settings};
+use crate::systems::{Body, Fact, Inquiry, Locks, Order, Settings};
 
 /// What travels between a client and a server.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub enum Packet {
     Answer(Reply),
     /// What a server says unasked.
     Push(Reply),
+    /// The sender is the master now: it was ordered to lead, as the n-th of all.
+    Moved(u32),
     /// The client closes the connection; what it sent before is read first.
     Close,
 }
@@ -82,6 +85,8 @@ pub struct Server {
     /// Whether `SHUTDOWN` said to save.
     pub(super) parting: Option<bool>,
     pub(super) alarms: Alarms,
+    /// The master and the replicas among which it is.
+    pub(super) circle: Circle,
 }
 
 /// Timers of a server, and what they are planned for.
@@ -142,6 +147,7 @@ impl Server {
             is_out: false,
             parting: None,
             alarms: Alarms::default(),
+            circle: Circle::default(),
         }
     }
 
@@ -160,6 +166,10 @@ impl Server {
 
     pub(super) fn is_master(&self) -> bool {
         self.upstream.is_none()
+    }
+
+    pub(super) fn is_out(&self) -> bool {
+        self.is_out
     }
 
     pub(super) fn session(&mut self, conn: ConnId, peer: ProcId) -> &mut Session {
@@ -359,8 +369,9 @@ impl Server {
         self.keys = self.files.load(&self.config.persistence, now, self.start.master.is_none());
         if let Some(master) = self.start.master {
             self.follow(cx, master);
+        } else {
+            self.witness.restarted(cx, &self.keys, now);
         }
-        self.witness.restarted(cx, &self.keys, now);
         self.plan_sweep(cx);
     }
 
@@ -416,6 +427,13 @@ impl Actor<Locks> for Server {
         } else {
             self.join(cx);
         }
+        if again {
+            self.say_hello(cx);
+        }
+    }
+
+    fn heeds(&self, body: &Body, now: Micros, clocks: &Clocks) -> bool {
+        body.get::<Order>().is_none_or(|order| self.heeds_order(order, now, clocks))
     }
 
     fn on_clock(&mut self, cx: &mut Cx<'_, Locks>, _before: &Clocks) {
@@ -435,6 +453,9 @@ impl Actor<Locks> for Server {
         if let Some(Packet::Ask(command)) = body.get::<Packet>() {
             let command = command.clone();
             self.by_hand(cx, &command);
+        }
+        if let Some(order) = body.get::<Order>() {
+            self.obey(cx, *order);
         }
     }
 
@@ -488,11 +509,21 @@ impl Actor<Locks> for Server {
     }
 
     fn busy(&self) -> bool {
-        self.keys.earliest_end().is_some()
+        // What a replica has ends when its master says so.
+        self.is_master() && self.keys.earliest_end().is_some()
     }
 
     fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
-        self.witness.facts(now, clocks, self.ttl)
+        if self.circle.is_empty() {
+            return self.witness.facts(now, clocks, self.ttl);
+        }
+        let mut facts = vec![self.rank()];
+        if self.is_master() {
+            facts.extend(self.witness.facts(now, clocks, self.ttl));
+        } else {
+            facts.extend(self.witness.copies(&self.keys, now, clocks, self.ttl));
+        }
+        facts
     }
 }
 

@@ -1,6 +1,8 @@
 //! Redis as a lock service: one server, or a majority of masters, each with a library that is by the
 //! book or wrong in a known way.
 
+use std::rc::Rc;
+
 use super::command::Version;
 use super::config::Fsync;
 use super::library::Library;
@@ -11,9 +13,9 @@ use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
-use crate::systems::{Kind, Locks, Preset, Rule, Settings, Spec, System};
+use crate::systems::{Kind, Locks, Order, Preset, Rule, Settings, Spec, System};
 
-/// One Redis server, as node `redis-a`.
+/// One Redis server, as node `redis-a`, and its replicas.
 #[derive(Clone, Copy, Debug)]
 pub struct Redis;
 
@@ -56,6 +58,33 @@ const SETTINGS: &[Spec] = &[
                 set after all; nothing.",
     },
     JITTER,
+    Spec {
+        key: "redis.replicas",
+        kind: Kind::Choice(&["0", "1", "2"]),
+        default: "0",
+        about: "How many replicas the server has, as nodes `redis-b` and `redis-c`. What is written \
+                reaches them after its answer.",
+    },
+    Spec {
+        key: "lock.wait",
+        kind: Kind::Choice(&["0", "1", "2"]),
+        default: "0",
+        about: "For how many replicas a client waits, by WAIT, before it believes that it holds a lock \
+                which it has set.",
+    },
+    Spec {
+        key: "lock.wait_timeout",
+        kind: Kind::Term,
+        default: "1s",
+        about: "How long the server waits for them at most.",
+    },
+    Spec {
+        key: "lock.wait_rule",
+        kind: Kind::Choice(&["correct", "careless"]),
+        default: "correct",
+        about: "What a client does where fewer replicas have its lock: it releases it and tries again; \
+                it takes it for held all the same.",
+    },
     VERSION,
     FILES,
 ];
@@ -192,7 +221,8 @@ impl System for Redis {
     }
 
     fn about(&self) -> &'static str {
-        "One Redis server with keys that end by its wall clock, as node `redis-a`."
+        "One Redis server with keys that end by its wall clock, as node `redis-a`, and up to two \
+         replicas of it."
     }
 
     fn token_word(&self) -> &'static str {
@@ -214,13 +244,30 @@ impl System for Redis {
         SERVER_RULES
     }
 
+    fn exclusive(&self) -> Option<&'static str> {
+        Some(EXCLUSIVE)
+    }
+
+    fn cannot(&self, settings: &Settings, order: Order) -> Option<&'static str> {
+        let alone = settings.word("redis.replicas") == "0";
+        let lead = matches!(order, Order::Lead { .. });
+        (lead && alone).then_some("there is no replica; `redis.replicas` says how many there are")
+    }
+
     fn servers(
         &self,
         settings: &Settings,
         locks: usize,
+        first: ProcId,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
-        let server = Server::new(start(settings)).with_locks(locks, 1, settings);
-        vec![("redis-a".into(), "Redis".into(), Box::new(server))]
+        let server = || Server::new(start(settings)).with_locks(locks, 1, settings);
+        let replicas: u16 = settings.word("redis.replicas").parse().unwrap_or(0);
+        if replicas == 0 {
+            return vec![("redis-a".into(), "Redis".into(), Box::new(server()))];
+        }
+        let lanes: Rc<[ProcId]> = (first.0..=first.0 + replicas).map(ProcId).collect();
+        let one = |place| named(place, Box::new(server().among(lanes.clone(), place)));
+        (0..lanes.len()).map(one).collect()
     }
 
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
@@ -257,25 +304,42 @@ impl System for Redlock {
         REDLOCK_RULES
     }
 
+    fn exclusive(&self) -> Option<&'static str> {
+        Some(EXCLUSIVE)
+    }
+
+    fn cannot(&self, _settings: &Settings, order: Order) -> Option<&'static str> {
+        let lead = matches!(order, Order::Lead { .. });
+        lead.then_some("its masters know nothing of each other, and none has a replica")
+    }
+
     fn servers(
         &self,
         settings: &Settings,
         locks: usize,
+        _first: ProcId,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
-        let count: u8 = settings.word("redlock.masters").parse().unwrap_or(5);
-        let names = (b'a'..).take(usize::from(count)).map(char::from);
-        let master = |name: char| {
+        let count: usize = settings.word("redlock.masters").parse().unwrap_or(5);
+        let master = |place| {
             let server = Server::new(start(settings));
-            let server = server.with_locks(locks, usize::from(count), settings);
-            let label = format!("Redis {}", name.to_ascii_uppercase());
-            (format!("redis-{name}"), label, Box::new(server) as Box<dyn Actor<Locks>>)
+            named(place, Box::new(server.with_locks(locks, count, settings)))
         };
-        names.map(master).collect()
+        (0..count).map(master).collect()
     }
 
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
         Box::new(Majority::new(settings, servers))
     }
+}
+
+/// Why nobody shares a lock on a Redis.
+const EXCLUSIVE: &str = "a lock on Redis is one key, which one client has";
+
+/// The server at that place among several: `redis-a`, `Redis A`.
+fn named(place: usize, server: Box<dyn Actor<Locks>>) -> (String, String, Box<dyn Actor<Locks>>) {
+    let letter = char::from(b'a' + (place % 26) as u8);
+    let label = format!("Redis {}", letter.to_ascii_uppercase());
+    (format!("redis-{letter}"), label, server)
 }
 
 fn start(settings: &Settings) -> Start {

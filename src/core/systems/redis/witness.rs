@@ -65,6 +65,8 @@ pub(super) struct Deed {
     pub by: ProcId,
     /// Whether it asks for a lock; what sets a key otherwise takes the lock in silence.
     pub asks: bool,
+    /// Whether an end that it moves is one that its sender wants to move.
+    pub extends: bool,
 }
 
 impl Deed {
@@ -77,12 +79,12 @@ impl Deed {
             Command::Exec => true,
             _ => false,
         };
-        Deed { by, asks }
+        Deed { by, asks, extends: !asks }
     }
 
-    /// Whether what it moves is an end that its sender wants to move.
-    fn extends(self) -> bool {
-        !self.asks
+    /// What nobody has asked for.
+    pub(super) const fn nobodys(by: ProcId) -> Deed {
+        Deed { by, asks: false, extends: false }
     }
 }
 
@@ -178,9 +180,57 @@ impl Witness {
                 let token = value.number().and_then(token);
                 Some(Held { client: owner(&value)?, value, expires, token })
             });
-            let deed = Deed { by: cx.me(), asks: false };
+            let deed = Deed::nobodys(cx.me());
             seat.vote(cx, (LockId(index as u16), masters), TruthEnd::Forgotten, deed);
         }
+    }
+
+    /// The server takes another one's place, with what it has.
+    pub(super) fn leads(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, now: i64) {
+        let (masters, me) = (self.masters, cx.me());
+        cx.commons().lead(me);
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let lock = LockId(index as u16);
+            let there = keys.live(&seat.keys.lock, now);
+            let expires = there.and_then(|entry| entry.expires);
+            // Who set a key elsewhere, an observer knows.
+            seat.held = text(there).cloned().map(|value| {
+                let (client, token) = cx.commons().owner_of(lock, &value).unwrap_or((me, None));
+                Held { client, value, expires, token }
+            });
+            let deed = Deed::nobodys(me);
+            seat.vote(cx, (lock, masters), TruthEnd::Forgotten, deed);
+        }
+    }
+
+    /// The server is a replica from now on: nothing that it has is its own word.
+    pub(super) fn steps_down(&mut self) {
+        self.seats.iter_mut().for_each(|seat| seat.held = None);
+    }
+
+    /// What a replica shows of its locks.
+    pub(super) fn copies(
+        &self,
+        keys: &Keyspace,
+        now: Micros,
+        clocks: &Clocks,
+        ttl: Micros,
+    ) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        let wall = clocks.get(ClockKind::Wall);
+        for (index, seat) in self.seats.iter().enumerate() {
+            let lock = LockId(index as u16);
+            let live = keys.live(&seat.keys.lock, wall.read(now).0.div_euclid(1_000));
+            let value = match text(live).and_then(Text::number).and_then(token) {
+                Some(token) => vec![Piece::Word("a copy of"), Piece::Token(token)],
+                None => vec![Piece::Word("no copy")],
+            };
+            facts.push(Fact::Row { key: vec![Piece::Lock(lock)], value });
+            if let Some(end) = live.and_then(|entry| entry.expires) {
+                facts.push(Fact::Ring { lock, until: wall.when(now, gone_at(end)), span: ttl });
+            }
+        }
+        facts
     }
 
     /// The wall clock changed, and with it when each key will be over.
@@ -189,7 +239,7 @@ impl Witness {
         for (index, seat) in self.seats.iter_mut().enumerate() {
             // One that is over and was not deleted is there again where the clock went back.
             if seat.held.is_some() && keys.raw(&seat.keys.lock).is_some() {
-                let deed = Deed { by: cx.me(), asks: false };
+                let deed = Deed::nobodys(cx.me());
                 seat.vote(cx, (LockId(index as u16), masters), TruthEnd::Forgotten, deed);
             }
         }
@@ -265,6 +315,9 @@ impl Seat {
     /// Says what the key is now, and to the judge what follows from it.
     fn vote(&mut self, cx: &mut Cx<'_, Locks>, lock: (LockId, usize), why: TruthEnd, deed: Deed) {
         let (me, now) = (cx.me(), cx.now());
+        if cx.commons().is_deposed(me) {
+            return self.unheard(cx, lock.0, deed);
+        }
         let vote = self.held.as_ref().map(|held| Vote {
             master: me,
             value: held.value.clone(),
@@ -273,13 +326,21 @@ impl Seat {
         });
         let token = self.held.as_ref().and_then(|held| held.token);
         let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
-        let turn = cx.commons().vote(lock, now, me, vote, why);
+        let mut turn = cx.commons().vote(lock, now, me, vote, why);
+        if cx.is_still() {
+            // A clock has changed under a server that is stopped: when the truth ends by it is a fact
+            // about the clock, and all else it says when it goes on.
+            if let Some((grant, TruthEnd::Expired(end))) = turn.ended {
+                cx.note(Testimony::Expires(grant, Some(end)));
+            }
+            (turn.ended, turn.made) = (None, None);
+        }
         if let Some((grant, why)) = turn.ended {
             cx.note(Testimony::Free(grant, why));
         }
         if let Some((grant, ends)) = turn.moved {
             // Somebody asked for more time; or a further master counts, or a clock changed.
-            let value = cx.commons().value_of(lock.0, grant).filter(|_| deed.extends());
+            let value = cx.commons().value_of(lock.0, grant).filter(|_| deed.extends);
             let promised = value.as_ref().and_then(|v| cx.commons().promised(lock.0, v, now));
             cx.note(match value {
                 Some(_) => Testimony::Extend(grant, promised.or(own_term), ends),
@@ -298,8 +359,21 @@ impl Seat {
                 asked: deed.asks,
                 woken: false,
             }));
-            cx.commons().seat(lock.0, (client, value, ends), grant);
+            cx.commons().seat(lock.0, (client, value, ends), (grant, token));
         }
+    }
+
+    /// A server that does not know yet that another has its place sets a key: it grants what does not
+    /// count.
+    fn unheard(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, deed: Deed) {
+        let Some(held) = self.held.as_ref().filter(|_| deed.asks) else { return };
+        let (client, value, token) = (held.client, held.value.clone(), held.token);
+        if cx.commons().grant_of(lock, &value).is_some() {
+            return;
+        }
+        let term = term(cx, held.expires);
+        let grant = worthless(cx, (lock, client), token, (term, TruthEnd::Forgotten));
+        cx.commons().remember(lock, (value, client), (grant, token));
     }
 
     /// Somebody counted in a request of its own: the count is the token of its last grant.
@@ -310,9 +384,25 @@ impl Seat {
             if let Some(held) = self.held.as_mut().filter(|held| held.client == by) {
                 held.token = Some(token);
             }
+            cx.commons().mint(lock, grant, token);
             cx.note(Testimony::Mint(grant, token));
         }
     }
+}
+
+/// A grant that ends as it is made: no majority ever had it at one time, or another server's word counts
+/// by now.
+pub(super) fn worthless(
+    cx: &mut Cx<'_, Locks>,
+    (lock, client): (LockId, ProcId),
+    token: Option<Token>,
+    (term, why): (Option<Micros>, TruthEnd),
+) -> Grant {
+    let (mode, asked, woken, expires) = (Mode::Exclusive, true, false, Some(cx.now()));
+    let grant = Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
+    let grant = Grant(cx.note(grant));
+    cx.note(Testimony::Free(grant, why));
+    grant
 }
 
 fn token(number: i64) -> Option<Token> {
