@@ -6,6 +6,7 @@
 //! ([`anchor`]), what an assertion says of a run ([`Claim`]), and the run as a miniature.
 
 mod claim;
+mod debate;
 mod figures;
 #[cfg(not(target_arch = "wasm32"))]
 mod file;
@@ -15,6 +16,7 @@ mod model;
 mod packed;
 
 pub use claim::{Claim, EventRef, anchor};
+pub use debate::{Design, Outcome, Pin, Point, Ruling, Shown};
 pub use figures::{FIGURES, Figure, figures};
 #[cfg(not(target_arch = "wasm32"))]
 pub use file::{

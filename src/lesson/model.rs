@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::debate::{Pin, Point, Ruling};
 use crate::judge::Verdict;
 use crate::run::{self, ClientSpec, Compiled, Scenario, ScenarioError};
 use crate::sim::Table;
@@ -72,6 +73,15 @@ pub struct Lesson {
     /// Cases to sort into two trays.
     #[serde(default)]
     pub cards: Vec<Card>,
+    /// What two people say against each other, each claim with the runs that show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub debate: Vec<Point>,
+    /// What comes of it, by what may fail.
+    #[serde(default, rename = "verdict", skip_serializing_if = "Vec::is_empty")]
+    pub rulings: Vec<Ruling>,
+    /// A label that a design has to earn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<Pin>,
     /// Where the claims of the words come from, those that no run can show.
     #[serde(default)]
     pub evidence: Vec<Evidence>,

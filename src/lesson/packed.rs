@@ -1,6 +1,7 @@
 //! Reads packed lessons. What they look like is defined by the serde attributes of their types; this is the same in
 //! little code, and a test compares the two.
 
+use super::debate::{Pin, Point, Ruling, Shown};
 use super::model::{
     Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place,
     Predict, Recall, Report, Step, Target, Task, Teach, Variant,
@@ -188,7 +189,7 @@ macro_rules! packed {
 packed! {
     Lesson {
         id, number, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
-        cards, evidence, report, teach, intro, beats,
+        cards, debate, rulings = "verdict", pin, evidence, report, teach, intro, beats,
     }
     Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect }
     Defence { title, edit }
@@ -199,6 +200,10 @@ packed! {
     Task { level, goal, variant, steps, done, hint, solution }
     Step { text, done, hint }
     Card { text, tray, variant, misconception, why }
+    Point { id, by, title, claim, runs, answers, gave_up, evidence }
+    Shown { variant, shows }
+    Ruling { when, correctness, efficiency, says }
+    Pin { label, attacks, needs }
     Evidence { id, kind, says, place = "where" }
     Report { thread, symptom }
     Scenario { system, until, seed, settings, locks, cells, resources, gateway, invariant, clients }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::debate::{self, Ways};
 use super::prose::{Prose, plain, said, tag};
 use super::questions::Asked;
 use super::strip::{self, Frame};
@@ -41,6 +42,8 @@ pub fn handout(lesson: &Lesson, scenes: &[Scene<'_>], written: &[Option<Rc<Run>>
         .holding(cards::to_cut(lesson))
         .holding(to_answer(&asked))
         .holding(cards::sorted(lesson))
+        .holding(debate::debated(lesson, Ways::Paper))
+        .holding(debate::pinned(lesson))
 }
 
 /// The patterns that hatched areas refer to, once for all pictures.

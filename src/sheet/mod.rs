@@ -5,6 +5,7 @@
 //! that can be read without any program.
 
 mod cards;
+mod debate;
 mod handout;
 #[cfg(not(target_arch = "wasm32"))]
 mod home;
@@ -19,6 +20,7 @@ mod strip;
 mod teacher;
 mod words;
 
+pub use debate::{Ways, debate};
 pub use handout::{Scene, handout, reported};
 #[cfg(not(target_arch = "wasm32"))]
 pub use home::{cases, home};
@@ -29,4 +31,4 @@ pub use site::{Shell, lesson_page, teacher_page};
 pub use strip::{Frame, WIDTH, story};
 #[cfg(not(target_arch = "wasm32"))]
 pub use teacher::teacher;
-pub use words::the_run as heading;
+pub use words::{figures, the_run as heading, withstood};

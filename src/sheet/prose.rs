@@ -71,13 +71,15 @@ impl Prose<'_> {
             Inline::Strong(inner) => tag("strong", "", self.inlines(inner)),
             Inline::Code(text) => said("code", "", text),
             Inline::Link(target, inner) => self.link(self.address(target), self.inlines(inner)),
-            Inline::Evidence(id) => {
-                let all = &self.lesson.evidence;
-                let number = all.iter().position(|e| e.id == *id).map_or(0, |i| i + 1);
-                let mark = self.link(evidence(id), [plain(format!("[{number}]"))]);
-                tag("sup", "", [mark])
-            }
+            Inline::Evidence(id) => self.mark(id),
         }
+    }
+
+    /// The mark behind a claim: the number of its evidence.
+    pub fn mark(&self, id: &str) -> Element {
+        let all = &self.lesson.evidence;
+        let number = all.iter().position(|e| e.id == id).map_or(0, |i| i + 1);
+        tag("sup", "", [self.link(evidence(id), [plain(format!("[{number}]"))])])
     }
 
     fn link(&self, to: String, inner: impl IntoIterator<Item = Element>) -> Element {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::debate::{self, Ways};
 use super::handout::{Scene, opening, patterns, shown, sources, to_answer, to_draw};
 use super::html::html;
 use super::prose::{Prose, plain, said, tag};
@@ -57,6 +58,8 @@ pub fn lesson_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
         .holding(asked.each().next().is_some().then(|| decide(&asked)))
         .holding(cards::to_unfold(lesson))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
+        .holding(debate::debated(lesson, Ways::Site))
+        .holding(debate::pinned(lesson))
         .holding(sources(prose))
         .holding([recall(lesson)])
         .holding(base.map(|scene| folded(words::LOG, [strip::log(scene.run)])))

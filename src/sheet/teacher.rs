@@ -1,5 +1,6 @@
 //! The teacher's sheet: for somebody with a few spare minutes, a projector and a board.
 
+use super::debate::{self, Ways};
 use super::prose::{Prose, address, plain, said, tag};
 use super::questions::{Asked, decided};
 use super::{cards, handout, words};
@@ -32,6 +33,8 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
             let section = tag("section", "", [heading(words::CARDS_SORTED), table]);
             section.holding(cards::tempting(lesson))
         }))
+        .holding(debate::debated(lesson, Ways::Site))
+        .holding(debate::pinned(lesson))
         .holding([
             heading(words::DISCUSS),
             sheet.discussion(),

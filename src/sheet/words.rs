@@ -2,7 +2,7 @@
 //! its file.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the page prints hand-outs only"))]
 
-use crate::lesson::Class;
+use crate::lesson::{Class, Outcome};
 
 pub const DONE_TO: &str = "What is done to this run: ";
 pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
@@ -124,4 +124,75 @@ pub fn behind(thought: &str) -> String {
 
 pub fn more_in_log(count: usize) -> String {
     format!("{count} more decisions of this run stand in the list of what happened.")
+}
+
+pub const DEBATE: &str = "The debate, claim by claim";
+pub const DEBATE_NOTE: &str = "Claims in our words. Under each stand runs that show what is to it, with their \
+    figures: promises that the servers broke, promises that their holder outlived, grants while another’s promise \
+    stood, and what is wrong afterwards.";
+pub const NO_ANSWER: &str = "No answer of his own.";
+pub const NO_CLAIM: &str = "Answers no single claim.";
+pub const GAVE_UP: &str = "What he gave up:";
+pub const RULINGS: &str = "What comes of it";
+pub const RULINGS_HEAD: [&str; 4] =
+    ["What may fail", "Two at once would be wrong", "Two at once would be wasteful", "So"];
+pub const PINNED: &str = "Designs under attack";
+pub const DESIGN: &str = "What is switched on";
+pub const NO_DEFENCE: &str = "Nothing";
+pub const ALL_DEFENCES: &str = "All of these";
+
+pub fn answered_above(id: &str, title: &str) -> String {
+    format!("{id} answers this too: {title}.")
+}
+
+pub fn all_but(defence: &str) -> String {
+    format!("All but “{defence}”")
+}
+
+pub fn label_named(label: &str) -> String {
+    format!("The label “{label}”")
+}
+
+pub fn pinned_note(attacks: usize) -> String {
+    format!(
+        "Each design is run against {attacks} attacks. What it withstood here is what was tried, and no proof \
+         against all else."
+    )
+}
+
+/// Whether a label holds on a design.
+pub const fn label(stays: bool) -> &'static str {
+    if stays { "stays" } else { "falls off" }
+}
+
+/// What came of a run, in a few words.
+pub fn came(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome { wrong: true, .. } => "Something is wrong.",
+        Outcome { twice: true, .. } => "Done twice, and nothing is wrong.",
+        Outcome { refused: 1.., .. } => "The late write is refused; nothing is wrong.",
+        Outcome { rightful: 1.., .. } => "A rightful holder is refused; nothing is wrong.",
+        _ => "Nothing is wrong.",
+    }
+}
+
+/// What came of an attack on a design.
+pub fn withstood(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome { wrong: true, .. } => "wrong",
+        Outcome { twice: true, .. } => "done twice",
+        Outcome { refused: 1.., .. } => "late write refused",
+        _ => "no harm",
+    }
+}
+
+/// The figures that a debate about locks turns on, and what they came to.
+pub fn figures(outcome: &Outcome) -> String {
+    let Outcome { broken, outlived, double, .. } = outcome;
+    let twice = match double {
+        0 => String::new(),
+        1 => ", granted twice at a time".into(),
+        n => format!(", granted twice at a time {n} times"),
+    };
+    format!("Promises broken {broken}, outlived {outlived}{twice}. {}", came(outcome))
 }

@@ -80,6 +80,7 @@ impl State {
             return;
         }
         self.cards.top = card;
+        self.hearing.at = None;
         self.begin_sorting();
         match self.cards.said.get(card).copied().flatten() {
             Some(_) => self.show_card(card),
@@ -96,7 +97,7 @@ impl State {
         self.show_card(top);
     }
 
-    fn begin_sorting(&mut self) {
+    pub(super) fn begin_sorting(&mut self) {
         if self.cards.sorting.is_none() {
             self.cards.sorting = Some(Rc::new(self.snapshot()));
         }

@@ -1,7 +1,7 @@
 //! The page: Yew components that draw marks, facts and sentences, and know no protocol.
 //!
-//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`], [`work`], [`learn`] and [`cards`] are
-//! parts of it),
+//! [`state`] is the one reducer ([`open`], [`past`], [`pace`], [`story`], [`work`], [`learn`], [`cards`] and [`debate`]
+//! are parts of it),
 //! [`show`] what it derives from a run, [`route`] the address, [`keys`]
 //! what a key does, [`voice`] what a screen reader is told, [`class`] what a class is asked,
 //! [`look`] what is selected and through whose eyes,
@@ -13,6 +13,7 @@
 
 pub mod cards;
 pub mod class;
+pub mod debate;
 pub mod fault;
 pub mod hold;
 pub mod kept;
@@ -54,6 +55,8 @@ mod hands;
 #[cfg(target_arch = "wasm32")]
 mod home;
 #[cfg(target_arch = "wasm32")]
+mod label;
+#[cfg(target_arch = "wasm32")]
 mod layer;
 #[cfg(target_arch = "wasm32")]
 mod page;
@@ -67,6 +70,8 @@ mod part;
 mod platform;
 #[cfg(target_arch = "wasm32")]
 mod player;
+#[cfg(target_arch = "wasm32")]
+mod points;
 #[cfg(target_arch = "wasm32")]
 mod present;
 #[cfg(target_arch = "wasm32")]

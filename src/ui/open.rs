@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::cards::Cards;
 use super::class::Tally;
+use super::debate::Hearing;
 use super::kept::Kept;
 use super::learn::given;
 use super::look::{Look, View};
@@ -86,6 +87,8 @@ impl State {
             shown_solution: false,
             level,
             cards: Cards::of(lesson.cards.len()),
+            hearing: Hearing::default(),
+            trial: None,
             given: given(&lesson, level),
             lesson: Rc::new(lesson),
             variant,

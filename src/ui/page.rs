@@ -18,12 +18,14 @@ use super::draw::Same;
 use super::edge;
 use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
+use super::label::use_trial;
 use super::look::View;
 use super::panels::{self, Log};
 use super::paper::use_paper;
 use super::part::part;
 use super::platform::{self, Listener, use_media};
 use super::player::{Nodes, Player};
+use super::points::side_by_side;
 use super::present;
 use super::proof::{Prover, use_prover};
 use super::route::Route;
@@ -81,6 +83,7 @@ pub fn LessonPage(props: &Props) -> Html {
     let said = use_speaker(&state, &to);
     let tab = use_state_eq(|| 0_usize);
     use_surroundings(&state, &to);
+    use_trial(&state, &to);
     use_sight_of_story(&state, *tab == 0);
     use_sight_of_picture(state.playing && narrow);
     use_answer(state.look.asked.is_some() && narrow, &tab);
@@ -295,7 +298,9 @@ fn dialog(
 ) -> Html {
     let (state, to) = (state.clone(), to.clone());
     match open {
-        None => beside(&state, &to).unwrap_or_else(|| edge::found(&state, &to)),
+        None => beside(&state, &to)
+            .or_else(|| side_by_side(&state, &to))
+            .unwrap_or_else(|| edge::found(&state, &to)),
         Some(Open::Sheet(Sheet::Break(act))) => {
             let node = state.program;
             part::<Break>("break", BreakProps { state, to, node, act, on_close })

@@ -527,6 +527,12 @@ fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {
     element.is_some_and(|e| e.closest(selector).ok().flatten().is_some())
 }
 
+/// What the nearest element around an event that is marked with this attribute says.
+pub fn marked(event: &web_sys::MouseEvent, attribute: &str) -> Option<String> {
+    let element = event.target().and_then(|t| t.dyn_into::<Element>().ok())?;
+    element.closest("[data-run]").ok().flatten()?.get_attribute(attribute)
+}
+
 /// Whether an event comes from a dialog.
 pub fn in_dialog(target: Option<web_sys::EventTarget>) -> bool {
     inside(target, "dialog")

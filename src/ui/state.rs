@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::cards::Cards;
 use super::class::{Count, Tally};
+use super::debate::{Hearing, Trial};
 pub use super::fault::Fault;
 use super::hold::{Hold, Number};
 use super::kept::Kept;
@@ -75,6 +76,10 @@ pub struct State {
     pub skipped: Vec<usize>,
     /// How far the cards are sorted.
     pub cards: Cards,
+    /// Where in the debate the learner is.
+    pub hearing: Hearing,
+    /// The label on the design on screen, and what was tried on it.
+    pub trial: Option<Rc<Trial>>,
     /// Whose program is shown.
     pub program: ProcId,
     /// The seed that the lesson itself says; the lesson here has that of the run on screen.
@@ -209,8 +214,18 @@ pub enum Action {
     Deal(usize),
     /// Puts the card on top into a tray.
     Sort(Class),
-    /// Leaves the cards; the story goes on where it stood.
+    /// Leaves the cards or the debate; the story goes on where it stood.
     Story,
+    /// Takes up a point of the debate with one of its runs.
+    Point(usize, usize),
+    /// Shows all claims side by side, or closes that.
+    AllClaims(bool),
+    /// Pins the label on the design on screen.
+    PinLabel,
+    /// Tries the next attack on it.
+    TryAttack,
+    /// Puts an attack on the design on screen.
+    ShowAttack(usize),
     /// What a link could not do has been read.
     Heard,
     /// Puts a branch on screen.
@@ -248,6 +263,7 @@ impl State {
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
         next.ask_to_look(self);
         next.notice_the_goal();
+        next.keep_label();
         next.keep_up(self, sort);
         next
     }
@@ -310,6 +326,9 @@ impl State {
             Action::Look(question, seen) => self.look(question, seen),
             Action::Level(level) => self.turn_to(level),
             Action::Find(edit) => self.find(edit),
+            Action::AllClaims(on) => self.show_all_claims(on),
+            Action::PinLabel => self.pin_label(),
+            Action::TryAttack => self.try_attack(),
             Action::Compare(against) => {
                 self.playing = false;
                 self.versus = against.and_then(|other| Versus::of(self, &other)).map(Rc::new);
@@ -380,6 +399,8 @@ impl State {
             Action::Follow(index) => self.follow(index),
             Action::Deal(card) => self.deal(card),
             Action::Sort(tray) => self.sort_card(tray),
+            Action::Point(point, run) => self.hear(point, run),
+            Action::ShowAttack(attack) => self.show_attack(attack),
             Action::Send(token) => self.send(token),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),

@@ -1,8 +1,10 @@
 //! The words of the page itself. Words about a run come from `narrate`, words of a lesson from its file.
 #![allow(missing_docs, reason = "the words say what they are")]
 
+mod debate;
 mod work;
 
+pub use debate::*;
 pub use work::*;
 
 use super::learn::{Seen, Standing};

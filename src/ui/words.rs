@@ -8,8 +8,10 @@ use super::ask::prediction;
 use super::branches::Branches;
 use super::draw::{Same, node};
 use super::hands::{edits, runs};
+use super::label::label;
 use super::page::Model;
 use super::part::part;
+use super::points::debate;
 use super::proof::{self, Prover};
 use super::state::{Action, State, own_edits};
 use super::strings;
@@ -42,9 +44,10 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
             if sorting { { back(props) } }
             if story_told { { story(props) } }
             { prediction(props) }
-            if state.question().is_none() { { cards(props) } }
+            if state.question().is_none() { { cards(props) } { debate(props) } }
             if !sorting { { closing(props) } }
             { defences(props) }
+            { label(props) }
             { edits(props) }
             if state.level.is_none() { { by_hand(props) } }
             <div class="folds">
@@ -260,16 +263,19 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
 /// What stands behind the marks of some words: each is opened by its mark.
 fn evidence(list: &[Block], state: &State) -> Html {
     let all = state.lesson.evidence.iter();
-    let shown = all.filter(|e| list.iter().any(|b| b.refers_to(&e.id))).map(|e| {
-        html! {
-            <div key={e.id.clone()} popover="auto" class="evidence" id={format!("evidence-{}", e.id)}>
-                <p><strong>{ e.kind.word() }</strong>{ ": " }{ strings::basis(e.kind) }</p>
-                <p>{ &e.says }</p>
-                <p class="quiet">{ &e.place }</p>
-            </div>
-        }
-    });
-    shown.collect()
+    all.filter(|e| list.iter().any(|b| b.refers_to(&e.id))).map(|e| source(&e.id, state)).collect()
+}
+
+/// What stands behind the mark of this evidence.
+pub fn source(id: &str, state: &State) -> Html {
+    let Some(e) = state.lesson.evidence.iter().find(|e| e.id == id) else { return html! {} };
+    html! {
+        <div key={e.id.clone()} popover="auto" class="evidence" id={format!("evidence-{}", e.id)}>
+            <p><strong>{ e.kind.word() }</strong>{ ": " }{ strings::basis(e.kind) }</p>
+            <p>{ &e.says }</p>
+            <p class="quiet">{ &e.place }</p>
+        </div>
+    }
 }
 
 pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
@@ -300,7 +306,7 @@ fn list_items(items: &[Vec<Block>], state: &State, to: &UseReducerDispatcher<Mod
 }
 
 /// The mark behind a claim: what kind of evidence there is, one click from it.
-fn mark(id: &str, state: &State) -> Html {
+pub fn mark(id: &str, state: &State) -> Html {
     let Some(evidence) = state.lesson.evidence.iter().find(|e| e.id == id) else { return html! {} };
     let word = evidence.kind.word();
     html! {

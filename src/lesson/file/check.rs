@@ -1,10 +1,13 @@
 //! Running a lesson's assertions, and packing lessons for the page.
 
+use super::debate::MOST_PINNED;
 use super::place::Located;
 use crate::judge::Finding;
 use crate::lesson::claim::{Claim, EventRef, anchor};
+use crate::lesson::debate::{Design, Outcome, Pin};
 use crate::lesson::model::{Beat, Card, Class, Lesson, Level, Line, Predict, Task, Variant};
 use crate::run::{Run, ScenarioError};
+use crate::sim::list;
 
 /// What came out of checking a lesson.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -29,6 +32,10 @@ pub fn check(lesson: &Lesson) -> Checked {
     }
     for task in &lesson.tasks {
         checked.task(lesson, task);
+    }
+    checked.rulings(lesson);
+    if let Some(pin) = &lesson.pin {
+        checked.pin(lesson, pin);
     }
     checked
 }
@@ -118,6 +125,64 @@ impl Checked {
                 let message = format!("the edit `{}` found no occasion in this run", edit.text);
                 self.notes.push(Located { place: edit.place, message });
             }
+        }
+    }
+
+    /// A run where two at once would be wrong has something that must hold; one where they would be
+    /// wasteful has a job, and no other harm.
+    fn rulings(&mut self, lesson: &Lesson) {
+        for ruling in &lesson.rulings {
+            for (class, line) in
+                [(Class::Correctness, &ruling.correctness), (Class::Efficiency, &ruling.efficiency)]
+            {
+                let Ok(compiled) = lesson.compile(&line.text, &[]) else { continue };
+                let verdict = Run::of(compiled).judgement.verdict;
+                let message = match class {
+                    Class::Correctness if verdict.invariant_broken.is_none() => {
+                        "this run has no invariant; expected one of work that two at once would spoil"
+                    }
+                    Class::Efficiency if verdict.duplicate_work.is_none() => {
+                        "this run has no `job`; expected one of work that two at once would only waste"
+                    }
+                    Class::Efficiency if Outcome::of(&verdict).wrong => {
+                        "this run does harm; expected work that two at once would only waste"
+                    }
+                    _ => "",
+                };
+                self.claim(line, if message.is_empty() { Ok(()) } else { Err(message.into()) });
+            }
+        }
+    }
+
+    /// The label stays on a design exactly where it has what the label needs, and no attack is idle.
+    fn pin(&mut self, lesson: &Lesson, pin: &Pin) {
+        let defences = &lesson.defences;
+        let bare = vec![false; defences.len()];
+        for attack in &pin.attacks {
+            let harmed = lesson.outcome_of_attack(&attack.text, &bare).is_some_and(|o| o.harmed());
+            let message = "this attack does no harm to a design without any defence; expected some";
+            self.claim(attack, if harmed { Ok(()) } else { Err(message.into()) });
+        }
+        for number in 0..1_u32 << defences.len().min(MOST_PINNED) {
+            let design: Design = (0..defences.len()).map(|i| number >> i & 1 == 1).collect();
+            let on = || defences.iter().zip(&design).filter(|(_, on)| **on).map(|(d, _)| d);
+            let harms = |attack: &&Line| {
+                lesson.outcome_of_attack(&attack.text, &design).is_some_and(|o| o.harmed())
+            };
+            let fell = pin.attacks.iter().find(harms);
+            let needed = on().any(|d| d.edit.text == pin.needs.text);
+            let titles = list(on().map(|d| d.title.as_str()));
+            let result = match (fell, needed) {
+                (Some(attack), true) => Err(format!(
+                    "with {titles} switched on, `{}` does harm; expected the label to stay",
+                    attack.text
+                )),
+                (None, false) => Err(format!(
+                    "with {titles} switched on, no attack does harm; expected the label to fall off"
+                )),
+                _ => Ok(()),
+            };
+            self.claim(&pin.needs, result);
         }
     }
 

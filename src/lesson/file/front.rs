@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::place::Source;
+use crate::lesson::debate::{Pin, Point, Ruling};
 use crate::lesson::model::{
     BASE, Card, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Report, Task, Teach,
     Variant,
@@ -41,6 +42,9 @@ pub struct Front {
     pub recall: Vec<Recall>,
     pub tasks: Vec<Task>,
     pub cards: Vec<Card>,
+    pub debate: Vec<Point>,
+    pub rulings: Vec<Ruling>,
+    pub pin: Option<Pin>,
     pub evidence: Vec<Evidence>,
     pub report: Option<Report>,
     pub teach: Teach,
@@ -92,6 +96,9 @@ impl Reader<'_, '_> {
         let recall = self.want(&mut f, "recall", Self::recalls).unwrap_or_default();
         let tasks = self.want(&mut f, "task", Self::tasks_to_do).unwrap_or_default();
         let cards = self.want(&mut f, "card", Self::cards).unwrap_or_default();
+        let debate = self.want(&mut f, "debate", Self::debate).unwrap_or_default();
+        let rulings = self.want(&mut f, "verdict", Self::rulings).unwrap_or_default();
+        let pin = self.want(&mut f, "pin", Self::pin);
         let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
         let report = self.want(&mut f, "report", Self::report);
         // A case is read by oneself: nobody teaches a class with it.
@@ -116,6 +123,9 @@ impl Reader<'_, '_> {
             recall,
             tasks,
             cards,
+            debate,
+            rulings,
+            pin,
             evidence,
             report,
             teach: teach.unwrap_or_default(),
@@ -430,6 +440,11 @@ fn is_thread(text: &str) -> bool {
             && number.bytes().all(|b| b.is_ascii_digit())
             && project.split_once('/').is_some_and(|(owner, project)| name(owner) && name(project))
     })
+}
+
+/// `K4`.
+pub(super) fn is_short_name(text: &str) -> bool {
+    (1..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// `A4`, `B15.1`.

@@ -1,6 +1,7 @@
 //! Lesson files: reading them, checking them, packing them. Natively only.
 
 mod check;
+mod debate;
 mod front;
 mod grammar;
 mod markdown;

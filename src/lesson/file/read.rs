@@ -201,6 +201,9 @@ fn joined(front: Front, words: &Body) -> Lesson {
         recall: front.recall,
         tasks: front.tasks,
         cards: front.cards,
+        debate: front.debate,
+        rulings: front.rulings,
+        pin: front.pin,
         evidence: front.evidence,
         report: front.report,
         teach: front.teach,
@@ -210,7 +213,7 @@ fn joined(front: Front, words: &Body) -> Lesson {
 }
 
 /// What only a compiled scenario can tell: whether programs, edits, assertions and anchors make sense.
-struct Checker<'c, 's, 't> {
+pub(super) struct Checker<'c, 's, 't> {
     source: &'c mut Source<'s>,
     tree: &'c Spanned<DeTable<'t>>,
     base: usize,
@@ -251,6 +254,8 @@ impl Checker<'_, '_, '_> {
                 self.wrong(&["card", &index, "variant"], 0, message);
             }
         }
+        self.debate(lesson);
+        self.pin(lesson);
         for (index, prediction) in lesson.predictions.iter().enumerate() {
             if let Some(message) = unknown_variant(lesson, &prediction.variant) {
                 self.wrong(&["predict", &index.to_string(), "variant"], 0, message);
@@ -281,7 +286,9 @@ impl Checker<'_, '_, '_> {
             if lesson.evidence.iter().take(index).any(|e| e.id == *id) {
                 let message = format!("found the evidence `{id}` twice, expected another id");
                 self.wrong(&path, 0, message);
-            } else if !words.evidence.iter().any(|mark| mark.0 == *id) {
+            } else if !words.evidence.iter().any(|mark| mark.0 == *id)
+                && !lesson.debate.iter().any(|point| point.evidence == *id)
+            {
                 let message = format!("nothing refers to this, expected `[^{id}]` in the words");
                 self.wrong(&path, 0, message);
             }
@@ -395,7 +402,7 @@ impl Checker<'_, '_, '_> {
         }
     }
 
-    fn wrong(&mut self, path: &[&str], at: usize, message: impl Into<String>) {
+    pub(super) fn wrong(&mut self, path: &[&str], at: usize, message: impl Into<String>) {
         let (span, is_text) = find(self.tree, path);
         let literal = span.start + self.base..span.end + self.base;
         let byte = if is_text { self.source.inside(literal, at) } else { literal.start };
@@ -403,7 +410,7 @@ impl Checker<'_, '_, '_> {
     }
 }
 
-fn unknown_variant(lesson: &Lesson, name: &str) -> Option<String> {
+pub(super) fn unknown_variant(lesson: &Lesson, name: &str) -> Option<String> {
     if lesson.variant(name).is_some() {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::debate::{MOST_PINNED, MOST_POINTS};
 use super::front::{MOST_CHARS, MOST_FAULTS, MOST_ITEMS, MOST_MINUTES, MOST_VARIANTS};
 use super::grammar::{ASSERTIONS, EDITS, Form, KEYS, WORDS};
 use super::markdown::{DEEPEST, MOST_BEATS};
@@ -144,6 +145,8 @@ fn limits() -> Value {
         "entries": MOST_ITEMS,
         "variants": MOST_VARIANTS,
         "cards": MOST_CARDS,
+        "points": MOST_POINTS,
+        "defences_beside_a_label": MOST_PINNED,
         "beats": MOST_BEATS,
         "faults": MOST_FAULTS,
         "minutes": MOST_MINUTES,
