@@ -31,8 +31,13 @@ pub fn debate(lesson: &Lesson, ways: Ways) -> Option<Element> {
 
 /// The debate on a sheet, with its heading.
 pub fn debated(lesson: &Lesson, ways: Ways) -> Option<Element> {
-    let section = |body| tag("section", "leaf", [said("h2", "", words::DEBATE), body]);
-    debate(lesson, ways).map(section)
+    let title = || said("h2", "", words::DEBATE);
+    debate(lesson, ways).map(|body| tag("section", leaf(ways, "leaf"), [title(), body]))
+}
+
+/// What is a page of its own on paper stands among the rest on a page that is read on a screen.
+fn leaf(ways: Ways, class: &'static str) -> &'static str {
+    if ways == Ways::Paper { class } else { "wide" }
 }
 
 impl Sheet<'_> {
@@ -138,7 +143,7 @@ fn cell(inside: Element) -> Element {
 
 /// Designs against attacks, with what came of each: none of the defences, each of them, all but the one that counts,
 /// and all.
-pub fn pinned(lesson: &Lesson) -> Option<Element> {
+pub fn pinned(lesson: &Lesson, ways: Ways) -> Option<Element> {
     let pin = lesson.pin.as_ref()?;
     let count = lesson.defences.len();
     let needed = lesson.defences.iter().position(|d| d.edit.text == pin.needs.text)?;
@@ -174,5 +179,5 @@ pub fn pinned(lesson: &Lesson) -> Option<Element> {
     )]);
     let note = said("p", "quiet", words::pinned_note(pin.attacks.len()));
     let heading = said("h2", "", words::PINNED);
-    Some(tag("section", "leaf decided", [heading, note, table]))
+    Some(tag("section", leaf(ways, "leaf decided"), [heading, note, table]))
 }

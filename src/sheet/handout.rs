@@ -43,7 +43,7 @@ pub fn handout(lesson: &Lesson, scenes: &[Scene<'_>], written: &[Option<Rc<Run>>
         .holding(to_answer(&asked))
         .holding(cards::sorted(lesson))
         .holding(debate::debated(lesson, Ways::Paper))
-        .holding(debate::pinned(lesson))
+        .holding(debate::pinned(lesson, Ways::Paper))
 }
 
 /// The patterns that hatched areas refer to, once for all pictures.

@@ -59,7 +59,7 @@ pub fn lesson_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
         .holding(cards::to_unfold(lesson))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(debate::debated(lesson, Ways::Site))
-        .holding(debate::pinned(lesson))
+        .holding(debate::pinned(lesson, Ways::Site))
         .holding(sources(prose))
         .holding([recall(lesson)])
         .holding(base.map(|scene| folded(words::LOG, [strip::log(scene.run)])))

@@ -34,7 +34,7 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
             section.holding(cards::tempting(lesson))
         }))
         .holding(debate::debated(lesson, Ways::Site))
-        .holding(debate::pinned(lesson))
+        .holding(debate::pinned(lesson, Ways::Site))
         .holding([
             heading(words::DISCUSS),
             sheet.discussion(),

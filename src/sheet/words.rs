@@ -128,8 +128,8 @@ pub fn more_in_log(count: usize) -> String {
 
 pub const DEBATE: &str = "The debate, claim by claim";
 pub const DEBATE_NOTE: &str = "Claims in our words. Under each stand runs that show what is to it, with their \
-    figures: promises that the servers broke, promises that their holder outlived, grants while another’s promise \
-    stood, and what is wrong afterwards.";
+    figures: promises that the servers broke and promises that their holder outlived, grants while another’s promise \
+    stood (granted twice), and what is wrong afterwards.";
 pub const NO_ANSWER: &str = "No answer of his own.";
 pub const NO_CLAIM: &str = "Answers no single claim.";
 pub const GAVE_UP: &str = "What he gave up:";
@@ -189,10 +189,6 @@ pub fn withstood(outcome: &Outcome) -> &'static str {
 /// The figures that a debate about locks turns on, and what they came to.
 pub fn figures(outcome: &Outcome) -> String {
     let Outcome { broken, outlived, double, .. } = outcome;
-    let twice = match double {
-        0 => String::new(),
-        1 => ", granted twice at a time".into(),
-        n => format!(", granted twice at a time {n} times"),
-    };
-    format!("Promises broken {broken}, outlived {outlived}{twice}. {}", came(outcome))
+    let came = came(outcome);
+    format!("Promises broken {broken} · outlived {outlived} · granted twice {double}. {came}")
 }

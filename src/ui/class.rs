@@ -144,7 +144,7 @@ impl State {
             self.vote = None;
             return;
         }
-        if self.turn_cards(forward) {
+        if self.turn_cards(forward) || self.turn_points(forward) {
             return;
         }
         let toward = self.toward.filter(|_| forward);
@@ -179,7 +179,7 @@ impl State {
     /// turn was one of theirs.
     fn turn_cards(&mut self, forward: bool) -> bool {
         let (top, all) = (self.cards.top, self.lesson.cards.len());
-        let next = if self.cards.sorting.is_some() {
+        let next = if self.cards.sorting.is_some() && self.heard().is_none() {
             if forward { Some(top + 1) } else { top.checked_sub(1) }
         } else if forward && all > 0 && self.at_end() && self.neighbour(true).is_none() {
             Some(0)
@@ -188,6 +188,26 @@ impl State {
         };
         match next.filter(|card| *card < all) {
             Some(card) => self.deal(card),
+            None => self.settle_cards(&Action::Story),
+        }
+        true
+    }
+
+    /// The points of a debate come there too, after the cards.
+    fn turn_points(&mut self, forward: bool) -> bool {
+        let all = self.lesson.debate.len();
+        let next = match self.heard() {
+            Some((point, _, _)) if forward => Some(point + 1),
+            Some((point, _, _)) => point.checked_sub(1),
+            None if forward && all > 0 && self.at_end() && self.neighbour(true).is_none() => {
+                Some(0)
+            }
+            None => return false,
+        };
+        match next.filter(|point| *point < all) {
+            Some(point) => self.hear(point, 0),
+            // After the last word nothing begins anew.
+            None if forward => {}
             None => self.settle_cards(&Action::Story),
         }
         true

@@ -132,6 +132,19 @@ fn linked(props: &Props, words: &'static str, points: &[(usize, &Point)]) -> Htm
     html! { <p class="linked">{ words }{ for each }</p> }
 }
 
+/// The point that is heard, for a room: who claims what, and what the run on the wall shows.
+pub fn on_the_wall(state: &State) -> Html {
+    let Some((_, point, shown)) = state.heard() else { return html! {} };
+    let shows = point.runs.get(shown).map_or("", |run| run.shows.as_str());
+    html! {
+        <>
+            <p class="kicker">{ strings::claims(&point.by) }</p>
+            <p>{ &point.claim }</p>
+            <p><strong>{ shows }</strong></p>
+        </>
+    }
+}
+
 fn turns(props: &Props, index: usize) -> Html {
     let all = props.state.lesson.debate.len();
     html! {

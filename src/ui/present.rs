@@ -11,7 +11,7 @@ use super::part::part;
 use super::stage::{self, Stage};
 use super::state::{Action, State};
 use super::tag::html;
-use super::{strings, transport, trays, words};
+use super::{points, strings, transport, trays, words};
 use crate::lesson::Predict;
 
 const BACK: &str = "M14 4 6 10l8 6z";
@@ -26,7 +26,7 @@ pub fn view(controls: &transport::Props) -> Html {
     let asked = state.vote.and_then(|i| Some((i, state.lesson.predictions.get(i)?)));
     let body = match asked {
         Some((index, question)) => vote(state, to, index, question),
-        None if state.cards.sorting.is_some() => {
+        None if state.cards.sorting.is_some() && state.heard().is_none() => {
             let props = words::Props { state: state.clone(), to: to.clone() };
             html! { <div class="vote">{ trays::cards(&props) }</div> }
         }
@@ -63,7 +63,13 @@ fn lesson(controls: &transport::Props) -> Html {
     let (state, to) = (&controls.state, &controls.to);
     let beat = state.beat().and_then(|i| state.lesson.beats.get(i));
     let beat = beat.filter(|_| state.strayed().is_none());
-    let full = match (beat, state.head.event) {
+    let heard = state.heard();
+    let title = match (heard, beat) {
+        (Some((_, point, _)), _) => strings::point_of(&point.id, &point.title),
+        (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
+    };
+    let full = match (beat.filter(|_| heard.is_none()), state.head.event) {
+        _ if heard.is_some() => points::on_the_wall(state),
         (Some(beat), _) => words::blocks(&beat.blocks, state, to),
         (None, None) => html! { <p>{ &state.lesson.hook }</p> },
         (None, Some(_)) => html! {},
@@ -81,7 +87,7 @@ fn lesson(controls: &transport::Props) -> Html {
     html! {
         <>
             <section class="said" aria-label={strings::STORY}>
-                <h1>{ beat.map_or(&state.lesson.title, |b| &b.title) }</h1>
+                <h1>{ title }</h1>
                 <div class="fits" id="fits">
                     <div class="prose full">{ full }</div>
                     <div class="brief">{ stage::caption(state) }</div>
