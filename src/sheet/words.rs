@@ -42,6 +42,7 @@ pub const PATHS: [(&str, &[&str]); 2] = [
             "efficiency-or-correctness",
             "fencing-tokens",
             "what-a-fence-does-not-do",
+            "redlock-under-fire",
             "ask-the-resource",
         ],
     ),

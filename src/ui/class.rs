@@ -206,8 +206,8 @@ impl State {
         };
         match next.filter(|point| *point < all) {
             Some(point) => self.hear(point, 0),
-            // After the last word nothing begins anew.
-            None if forward => {}
+            // After the last word nothing begins anew: its run goes to its end.
+            None if forward => self.jump_and_say(self.show.end()),
             None => self.settle_cards(&Action::Story),
         }
         true

@@ -278,6 +278,12 @@ const UNDECIDED = [
   },
   {
     rule: "color-contrast",
+    where: ".site .ends, .site .ends *",
+    key: "bgOverlap",
+    why: "A frame of a film strip shows a piece of its picture, and axe takes the rest for a thing that lies over what follows.",
+  },
+  {
+    rule: "color-contrast",
     where: ".knows th, .knows th *",
     key: "bgOverlap",
     why: "A heading beside several rows of a table lies over all of them, and they have the page's own ground.",
