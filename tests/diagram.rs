@@ -226,6 +226,113 @@ fn a_fold_hides_no_message_without_saying_so() {
     }
 }
 
+/// A lock on five masters, with faults.
+fn masters(settings: &[(&str, &str)], edits: &[&str]) -> Run {
+    let program = ["acquire", "read balance", "work 1s", "write balance = balance - 10", "release"];
+    let clients = [("client-a", "0s", &program[..]), ("client-b", "2500ms", &program[..])];
+    let scenario = Scenario { system: "redlock".into(), ..scenario(settings, &clients) };
+    run(&scenario, edits)
+}
+
+/// What Kleppmann's fourth example does: C's clock steps, and the next majority has C too.
+const STEP: [&str; 4] = [
+    "at 0s cut {client-a}|{redis-d redis-e}",
+    "at 2s clock redis-c +11s",
+    "at 2s cut {client-b}|{redis-a redis-b}",
+    "pause client-a before write#1 for 4s",
+];
+
+#[test]
+fn a_question_to_five_masters_has_one_label_and_every_arrow_is_a_mark_of_its_own() {
+    let run = masters(&[], &[]);
+    let picture = picture(&run);
+    let messages = |m: &&Mark| matches!(m.shape, Shape::Message { .. });
+    let arrows: Vec<&Mark> = picture.marks.iter().filter(messages).collect();
+    assert_eq!(arrows.len(), run.record.messages.len());
+    let mut events: Vec<_> = arrows.iter().map(|m| m.event).collect();
+    events.dedup();
+    assert_eq!(events.len(), arrows.len());
+    let said = |words: &str| labels(&picture).iter().filter(|l| l.0 == words).count();
+    // Two clients take the lock one after the other, and give it back.
+    assert_eq!([said("SET ×5"), said("OK ×5"), said("SET"), said("OK")], [2, 2, 0, 0]);
+    assert_eq!([said("5 of 5"), said("elapsed 100 ms"), said("valid 9.798 s")], [2, 2, 2]);
+}
+
+#[test]
+fn masters_stand_close_together_under_one_name() {
+    let run = masters(&[], &[]);
+    for (width, widest) in [(390, 480), (800, 800), (1280, 1280)] {
+        let picture = layout(&run, &Layout { width, ..Layout::default() });
+        assert!(picture.width <= widest, "{width}: {}", picture.width);
+        let grouped: Vec<_> = picture.lanes.iter().filter(|l| l.grouped).collect();
+        let names: Vec<&str> = grouped.iter().map(|l| l.label.as_str()).collect();
+        assert_eq!(names, ["A", "B", "C", "D", "E"]);
+        assert!(grouped.windows(2).all(|pair| pair[1].x - pair[0].x <= 40));
+        let head = picture.head.as_ref().expect("they have one");
+        assert_eq!(head.label, "Redis masters");
+        assert!(grouped.iter().all(|l| head.area.left < l.x && l.x < head.area.right));
+    }
+}
+
+#[test]
+fn the_bar_of_a_key_ends_where_a_clock_a_restart_or_its_time_ends_it() {
+    let ends = |edits: &[&str]| {
+        let run = masters(&[], edits);
+        let picture = picture(&run);
+        check(&run, &picture, &format!("{edits:?}"));
+        let kept = picture.marks.iter().filter_map(|m| match &m.shape {
+            Shape::Kept { area, whose: 0 } => {
+                let lane = picture.lanes.iter().find(|l| (0..30).contains(&(l.x - area.left)))?;
+                Some((lane.label.clone(), m.until?.0 / 1_000))
+            }
+            _ => None,
+        });
+        let mut kept: Vec<(String, u64)> = kept.collect();
+        kept.sort();
+        kept
+    };
+    let all = |ms: [u64; 3]| ["A", "B", "C"].map(String::from).into_iter().zip(ms).collect();
+    let expected: Vec<(String, u64)> = all([5_750, 5_750, 2_000]);
+    assert_eq!(ends(&STEP), expected);
+    let mut restart = STEP;
+    restart[1] = "at 2s crash redis-c";
+    let crash: Vec<(String, u64)> = all([5_750, 5_750, 2_300]);
+    let with_restart = [&restart[..], &["at 2300ms restart redis-c"]].concat();
+    assert_eq!(ends(&with_restart), crash);
+    // Nothing but time: the client stands still, and every key has its ten seconds and a millisecond.
+    let paused = ends(&["pause client-a before write#1 for 15s"]);
+    assert_eq!(paused.len(), 5);
+    assert!(paused.iter().all(|kept| kept.1 == 10_051), "{paused:?}");
+}
+
+#[test]
+fn no_words_lie_on_others_where_masters_are_asked() {
+    let settings: [&[(&str, &str)]; 4] = [
+        &[],
+        &[("redlock.masters", "3"), ("link.jitter", "40ms")],
+        &[("redlock.masters", "7")],
+        &[("redlock.order", "sequential")],
+    ];
+    let faults: [&[&str]; 4] = [
+        &STEP,
+        &["at 0s crash redis-b", "at 1s restart redis-b"],
+        &["at 60ms pause client-a for 12s"],
+        &["at 40ms cut {client-a}|{redis-a redis-b} for 2s", "drop redis-c>client-a#1"],
+    ];
+    for settings in settings {
+        for edits in faults {
+            if settings.first().is_some_and(|s| s.1 == "3") && edits == STEP {
+                continue;
+            }
+            let run = masters(settings, edits);
+            for width in [390, 800, 1280] {
+                let hint = format!("{settings:?} {edits:?} {width}");
+                check(&run, &layout(&run, &Layout { width, ..Layout::default() }), &hint);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_message_leaves_and_arrives_at_the_heights_of_its_moments() {
     let run = race(&[PAUSE]);

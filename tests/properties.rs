@@ -276,7 +276,7 @@ fn a_paused_client_says_nothing_until_it_resumes() {
                 What::Halt(..) => paused[node] = true,
                 What::Resume | What::Crash(_) => paused[node] = false,
                 // What its clocks will show is no word of its own.
-                What::Note(Testimony::Expires(..)) => {}
+                What::Note(Testimony::Expires(..) | Testimony::Moves(..)) => {}
                 What::Note(_) | What::Send(..) => {
                     assert!(!paused[node], "{}", replay("a_paused_client", seed));
                 }

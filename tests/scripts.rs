@@ -241,7 +241,7 @@ fn the_stopped_are_silent(run: &Run) -> Checked {
             What::Halt(..) => still[node] = true,
             What::Resume | What::Crash(_) => still[node] = false,
             // What its clocks will show is no word of its own.
-            What::Note(Testimony::Expires(..)) => {}
+            What::Note(Testimony::Expires(..) | Testimony::Moves(..)) => {}
             What::Note(_) | What::Send(..) => {
                 demand(!still[node], || format!("event {index} of one that stands still"))?;
             }

@@ -3,7 +3,7 @@
 use super::lanes::{HEADER, name_face};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Fate, Picture, Point, Shape, Words};
+use super::picture::{Anchor, Area, Fate, Head, Picture, Point, Shape, Words};
 use super::text::SIZE;
 use crate::run::NodeKind;
 use crate::sim::Micros;
@@ -45,6 +45,17 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Section { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 0)]
         }
+        Shape::Kept { area, whose } => vec![kept(area, *whose, role)],
+        Shape::Stopwatch { left, right, top, bottom } => {
+            let at = Point { x: *left, y: *top };
+            let (wide, high) = ((right - left) * 10, (bottom - top) * 10);
+            let points = [(wide, 0), (0, 0), (0, high), (wide, high)];
+            let data = through(at, &points, false);
+            vec![Primitive::Path { data, pen: Some(pen(role, 15, Dash::Solid)), fill: Fill::None }]
+        }
+        Shape::Valid { area } => {
+            vec![filled(area, Some(pen(role, 13, Dash::Solid)), Fill::Ground, 0)]
+        }
         Shape::Ladder { x, top, bottom } => ladder(*x, *top, *bottom, role),
         Shape::Message { track, fate, soft, .. } => message(track, *fate, *soft, role),
         Shape::Hand { from, to } => vec![
@@ -67,6 +78,9 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         | Shape::Crash { at }
         | Shape::Restart { at }
         | Shape::Heal { at }
+        | Shape::Ballot { at, .. }
+        | Shape::Yes { at }
+        | Shape::No { at }
         | Shape::Notice { at } => super::icons::icon(shape, *at, role),
     }
 }
@@ -85,7 +99,8 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
             drawn.push(level(from.header.right, to.header.left, y, pen));
         }
     }
-    for lane in &picture.lanes {
+    drawn.extend(picture.head.iter().flat_map(|head| common(picture, head)));
+    for lane in picture.lanes.iter().filter(|lane| !lane.grouped) {
         let hairline = Pen { ink: Ink::Hairline, tenths: 10, dash: Dash::Solid };
         drawn.push(filled(&lane.header, Some(hairline), Fill::Ground, 6));
         let middle = (lane.header.left + lane.header.right) / 2;
@@ -105,6 +120,25 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
             let saying = line(lane.header.top + 35, lane.saying(at), SIZE, false);
             drawn.push(text(&saying, Ink::Role(Role::Muted)));
         }
+    }
+    drawn
+}
+
+/// The common name of a group in one box, and under it what tells its lanes apart.
+fn common(picture: &Picture, head: &Head) -> Vec<Primitive> {
+    let hairline = Pen { ink: Ink::Hairline, tenths: 10, dash: Dash::Solid };
+    let line = |x: i32, y: i32, words: &str, strong: bool| {
+        let (text, at) = (words.to_string(), Point { x, y });
+        let (anchor, size, mono, halo) = (Anchor::Middle, SIZE, false, false);
+        Words { text, at, anchor, size, strong, mono, halo }
+    };
+    let area = &head.area;
+    let name = line((area.left + area.right) / 2, area.top + 18, &head.label, true);
+    let mut drawn =
+        vec![filled(area, Some(hairline), Fill::Ground, 6), text(&name, Ink::Role(Role::Ink))];
+    for lane in picture.lanes.iter().filter(|lane| lane.grouped) {
+        let letter = line(lane.x, area.top + 35, &lane.label, false);
+        drawn.push(text(&letter, Ink::Role(Role::Ink)));
     }
     drawn
 }
@@ -175,6 +209,17 @@ fn band(area: &Area, role: Role) -> Vec<Primitive> {
             fill: Fill::None,
         },
     ]
+}
+
+/// A slim bar; who it belongs to is told by its pattern, and by a letter beside it.
+fn kept(area: &Area, whose: u16, role: Role) -> Primitive {
+    let outline = Some(pen(role, 13, Dash::Solid));
+    match whose % 4 {
+        0 => filled(area, None, Fill::Solid(role), 0),
+        1 => filled(area, outline, Fill::Hatch(role), 0),
+        2 => filled(area, outline, Fill::Ground, 0),
+        _ => filled(area, Some(pen(role, 13, Dash::Dashed)), Fill::Tint(role), 0),
+    }
 }
 
 /// Two waves across a lane, with the page between them: what lies behind is torn apart.

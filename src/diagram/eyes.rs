@@ -78,7 +78,7 @@ fn lanes(run: &Run, width: i32) -> (Vec<Lane>, i32) {
         let label = fit(&node.label, header.right - header.left - 6, size, strong);
         let (proc, kind) = (ProcId(index as u16), node.kind);
         let sayings = Vec::new();
-        Lane { node: proc, kind, x, header, label, sayings }
+        Lane { node: proc, kind, x, header, label, grouped: false, sayings }
     });
     (lanes.collect(), width)
 }
@@ -212,6 +212,7 @@ impl Drawn<'_> {
             header_height: HEADER,
             scale: Scale::Page,
             lanes: self.lanes,
+            head: None,
             marks: self.marks,
             knots: Vec::new(),
         }

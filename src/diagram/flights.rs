@@ -9,38 +9,86 @@ use super::words::short;
 use crate::narrate;
 use crate::sim::{EventId, Micros, MsgId, ProcId, sort_by_key};
 
+/// How far beside a lane of a group its cut stands, and how long the line is.
+const NEAR: i32 = 22;
+const STUB: i32 = 30;
+
 impl Composer<'_> {
     /// Where a cut between two lanes is drawn.
     fn between(&self, a: ProcId, b: ProcId) -> i32 {
+        if let Some(member) = self.member_of(a, b) {
+            // Beside the very lane: what stands close to it is not cut.
+            return self.x(member) - NEAR;
+        }
         let (low, high) = (a.min(b), a.max(b));
         let left = ProcId(low.0 + (high.0 - low.0).saturating_sub(1) / 2);
         let right = ProcId(left.0 + 1);
         (self.x(left) + self.x(right) - self.reach(right)) / 2 + 4
     }
 
+    /// The one of the two that stands in a group.
+    fn member_of(&self, a: ProcId, b: ProcId) -> Option<ProcId> {
+        [a, b].into_iter().find(|node| self.run.names().member(*node).is_some())
+    }
+
     pub(super) fn cut(&mut self, cut: &Severed) {
+        let member = self.member_of(cut.from, cut.to);
         let x = self.between(cut.from, cut.to);
-        let (top, bottom) = (self.y(cut.at), self.y(cut.until));
+        let (top, end) = (self.y(cut.at), self.y(cut.until));
+        // Among lanes that stand close, the line would be a wall before all those behind it.
+        let bottom = if member.is_some() { end.min(top + STUB) } else { end };
         let shape = Shape::Cut { x, top, bottom };
         let taken = self.board.is_free(&shape.bounds());
         self.board.block(shape.bounds());
         self.push(cut.event, Role::Ink, cut.at, Some(cut.until), shape);
         if let Some(event) = cut.healed {
-            let at = Point { x, y: bottom };
+            let at = Point { x, y: end };
             self.push(event, Role::Ink, cut.until, None, Shape::Heal { at });
         }
-        if !taken {
-            return;
-        }
-        let arrow = if cut.both { "–" } else { "→" };
-        let (from, to) = (short(self.run, cut.from), short(self.run, cut.to));
-        let way = format!("{from}{arrow}{to}");
-        let forms = [vec![format!("{way} cut")], vec![way, "cut".into()], vec!["cut".into()]];
-        let face = blocks(&forms, false);
+        let (face, needed) = match member {
+            Some(member) => match self.cut_off(cut, member) {
+                Some(face) => (face, true),
+                None => return,
+            },
+            None if !taken => return,
+            None => {
+                let arrow = if cut.both { "–" } else { "→" };
+                let (from, to) = (short(self.run, cut.from), short(self.run, cut.to));
+                let way = format!("{from}{arrow}{to}");
+                let forms =
+                    [vec![format!("{way} cut")], vec![way, "cut".into()], vec!["cut".into()]];
+                (blocks(&forms, false), true)
+            }
+        };
         let spots =
             Spots::Beside { at: Point { x, y: top + 6 }, right: 10, left: 10, down: bottom };
+        let spots = if member.is_some() { self.outside(&face, top + 6) } else { spots };
         let (event, role, from) = (cut.event, Role::Ink, cut.at);
-        self.wants.push(Want { event, role, from, face, spots, turn: 5, y: top, needed: true });
+        self.wants.push(Want { event, role, from, face, spots, turn: 5, y: top, needed });
+    }
+
+    /// What is cut off from a client in one instant, said once: `D, E cut from A`.
+    fn cut_off(&self, cut: &Severed, member: ProcId) -> Option<Face> {
+        let client = if member == cut.from { cut.to } else { cut.from };
+        let one_way = |c: &Severed| if c.both { 0 } else { 1 + u8::from(c.from == client) };
+        let same = self.story.cuts.iter().filter(|c| {
+            let of = self.member_of(c.from, c.to);
+            let other = if of == Some(c.from) { c.to } else { c.from };
+            of.is_some() && other == client && c.at == cut.at && one_way(c) == one_way(cut)
+        });
+        let all: Vec<ProcId> = same.filter_map(|c| self.member_of(c.from, c.to)).collect();
+        if all.first() != Some(&member) {
+            return None;
+        }
+        let names: Vec<&str> =
+            all.iter().filter_map(|node| self.run.names().member(*node)).collect();
+        let (names, client) = (names.join(", "), short(self.run, client));
+        let way = match one_way(cut) {
+            0 => format!("cut from {client}"),
+            1 => format!("cannot reach {client}"),
+            _ => format!("out of {client}’s reach"),
+        };
+        Some(blocks(&[vec![format!("{names} {way}")], vec![names, way]], false))
     }
 
     pub(super) fn flight(&mut self, flight: &Flight, signs: &[(MsgId, Point, i32)]) {
@@ -51,13 +99,19 @@ impl Composer<'_> {
         if let Some((at, until, event)) = flight.held {
             // On the sender's side of the jagged line.
             let x = self.between(flight.from, flight.to);
-            let x = x - 11 * (far - tail.x).signum();
+            let clear = if self.member_of(flight.from, flight.to).is_some() { 0 } else { 11 };
+            let x = x - clear * (far - tail.x).signum();
             let at_point = Point { x, y: self.y(at).max(tail.y + 1) };
             track.push(at_point);
-            track.push(Point { x, y: self.y(until).max(at_point.y + 1) });
+            // Beside lanes that stand close, the line of one that never goes on would look like a lane.
+            if clear > 0 || flight.end != End::Open {
+                track.push(Point { x, y: self.y(until).max(at_point.y + 1) });
+            }
             self.push(event, Role::Ink, at, Some(until), Shape::Held { at: at_point });
             self.board.block(Shape::Held { at: at_point }.bounds());
-            self.remark(event, at, at_point, "held", 6);
+            if !flight.hushed {
+                self.remark(event, at, at_point, "held", 6);
+            }
         }
         let last = track.last().map_or(tail.y, |p| p.y);
         let (fate, arrives) = match flight.end {
@@ -156,7 +210,12 @@ impl Composer<'_> {
             let face = single(&flight.words);
             let spots = Spots::Along { track: track.to_vec(), stretches };
             let needed = !flight.soft;
-            let turn = if flight.soft { 6 } else { 5 };
+            let turn = match flight.many {
+                // It speaks for all of them, and has but one place.
+                true => 1,
+                false if flight.soft => 6,
+                false => 5,
+            };
             self.wants.push(Want { event, role, from, face, spots, turn, y, needed });
         }
         if let (End::Arrives(at), None) = (flight.end, flight.held)
@@ -170,6 +229,7 @@ impl Composer<'_> {
             self.wants.push(Want { event, role, from, face, spots, turn, y, needed: false });
         }
         if fate != Fate::Arrives
+            && !flight.hushed
             && let Some(last) = track.last()
         {
             let words = if fate == Fate::Lost { "lost" } else { "on its way" };

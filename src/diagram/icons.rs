@@ -3,7 +3,8 @@
 use super::draw::{filled, pen, through};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
-use super::picture::{Area, Point, Shape};
+use super::picture::{Area, Point, Shape, TICK};
+use crate::judge::Ballot;
 use crate::sim::Halt;
 
 /// What draws a sign.
@@ -51,6 +52,9 @@ pub(super) fn icon(shape: &Shape, at: Point, role: Role) -> Vec<Primitive> {
         }
         Shape::Restart { .. } => restart(at, role),
         Shape::Heal { .. } => vec![disc(at, 50, thin), stroke(at, &[&[(-25, 0), (25, 0)]], thin)],
+        Shape::Ballot { ballot, .. } => boxes(*ballot, at, role),
+        Shape::Yes { .. } => answer(at, Some(true), Role::Hold),
+        Shape::No { .. } => answer(at, Some(false), role),
         Shape::Notice { .. } => {
             let diamond = [(0, -60), (60, 0), (0, 60), (-60, 0)];
             vec![shaped(at, &diamond, Some(thin), Fill::Ground)]
@@ -196,4 +200,24 @@ fn restart(at: Point, role: Role) -> Vec<Primitive> {
         Primitive::Path { data: arc, pen: Some(pen(role, 20, Dash::Solid)), fill: Fill::None },
         shaped(at, &[(-5, -85), (40, -50), (-5, -15)], None, Fill::Solid(role)),
     ]
+}
+
+/// A box for each answer, side by side from a corner on.
+fn boxes(ballot: Ballot, at: Point, role: Role) -> Vec<Primitive> {
+    let place = |index: i32| Point { x: at.x + TICK * index + TICK / 2, y: at.y + TICK / 2 };
+    let boxes = ballot.answers().enumerate();
+    boxes.flat_map(|(index, said)| answer(place(index as i32), said, role)).collect()
+}
+
+/// A small box: a tick for yes, a stroke for no, nothing for no answer.
+fn answer(at: Point, said: Option<bool>, role: Role) -> Vec<Primitive> {
+    let dash = if said.is_none() { Dash::Dotted } else { Dash::Solid };
+    let frame = square(at, TICK / 2 - 1, Some(pen(role, 13, dash)), Fill::Ground);
+    let bold = pen(role, 17, Dash::Solid);
+    let inside = match said {
+        Some(true) => Some(stroke(at, &[&[(-27, 2), (-8, 22), (27, -22)]], bold)),
+        Some(false) => Some(stroke(at, &[&[(-24, 0), (24, 0)]], bold)),
+        None => None,
+    };
+    std::iter::once(frame).chain(inside).collect()
 }

@@ -2,8 +2,9 @@
 
 use super::board::{Board, Place, height};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Mark, Point, Shape, Words};
+use super::picture::{Anchor, Area, Mark, Point, Shape, TICK, Words};
 use super::text::{LINE, SIZE, width};
+use crate::judge::Ballot;
 use crate::sim::{EventId, Micros, sort_by_key};
 
 /// The height of a token's plate.
@@ -25,6 +26,8 @@ pub(super) enum Face {
     Blocks(Vec<Vec<Line>>),
     /// A token.
     Plate(String),
+    /// What several servers answered, and lines under it.
+    Ballot(Ballot, Vec<Vec<Line>>),
 }
 
 /// Where a label may stand.
@@ -114,6 +117,12 @@ impl Face {
     pub fn size(&self, block: usize) -> (i32, i32) {
         match self {
             Face::Plate(text) => (width(text, FIGURES, true, true) + 10, PLATE),
+            Face::Ballot(ballot, blocks) => {
+                let lines = blocks.get(block).map_or(&[][..], Vec::as_slice);
+                let boxes = TICK * ballot.counts()[2] as i32;
+                let wide = lines.iter().map(|l| width(&l.text, SIZE, l.strong, false)).max();
+                (boxes.max(wide.unwrap_or(0)), TICK + LINE * lines.len() as i32)
+            }
             Face::Blocks(blocks) => {
                 let lines = blocks.get(block).map_or(&[][..], Vec::as_slice);
                 let wide = lines.iter().map(|l| width(&l.text, SIZE, l.strong, false)).max();
@@ -125,7 +134,7 @@ impl Face {
     fn count(&self) -> usize {
         match self {
             Face::Plate(_) => 1,
-            Face::Blocks(blocks) => blocks.len(),
+            Face::Blocks(blocks) | Face::Ballot(_, blocks) => blocks.len(),
         }
     }
 }
@@ -285,23 +294,37 @@ fn draw(want: &Want, place: &Place, role: Role, halo: bool, marks: &mut Vec<Mark
             let at = Point { x: middle, y: (area.top + area.bottom) / 2 };
             push(Shape::Plate { at, text: text.clone(), width: area.right - area.left });
         }
-        Face::Blocks(blocks) => {
-            let x = match place.anchor {
-                Anchor::Start => area.left,
-                Anchor::Middle => middle,
-                Anchor::End => area.right,
-            };
-            for (row, line) in blocks.get(place.block).into_iter().flatten().enumerate() {
-                push(Shape::Words(Words {
-                    text: line.text.clone(),
-                    at: Point { x, y: area.top + 11 + LINE * row as i32 },
-                    anchor: place.anchor,
-                    size: SIZE,
-                    strong: line.strong,
-                    mono: false,
-                    halo,
-                }));
-            }
+        Face::Ballot(ballot, blocks) => {
+            let lines = blocks.get(place.block).map_or(&[][..], Vec::as_slice);
+            let at = Point { x: area.left, y: area.top };
+            push(Shape::Ballot { at, ballot: *ballot });
+            let place = Place { area: Area { top: area.top + TICK + 1, ..*area }, ..*place };
+            written(lines, &place, halo, push);
         }
+        Face::Blocks(blocks) => {
+            let lines = blocks.get(place.block).map_or(&[][..], Vec::as_slice);
+            written(lines, place, halo, push);
+        }
+    }
+}
+
+/// Lines of words at a place.
+fn written(lines: &[Line], place: &Place, halo: bool, mut push: impl FnMut(Shape)) {
+    let area = &place.area;
+    let x = match place.anchor {
+        Anchor::Start => area.left,
+        Anchor::Middle => (area.left + area.right) / 2,
+        Anchor::End => area.right,
+    };
+    for (row, line) in lines.iter().enumerate() {
+        push(Shape::Words(Words {
+            text: line.text.clone(),
+            at: Point { x, y: area.top + 11 + LINE * row as i32 },
+            anchor: place.anchor,
+            size: SIZE,
+            strong: line.strong,
+            mono: false,
+            halo,
+        }));
     }
 }

@@ -1,6 +1,6 @@
 //! Where lanes stand and what stands under their names while time passes.
 
-use super::picture::{Area, Lane, Saying};
+use super::picture::{Area, Head, Lane, Saying};
 use super::signs::seen;
 use super::story::Story;
 use super::text::{SIZE, fit, width as width_of};
@@ -17,6 +17,12 @@ pub(super) const NAME: i32 = 13;
 pub(super) const BARS: i32 = 32;
 /// How much further each more column reaches.
 pub(super) const COLUMN: i32 = 28;
+/// How much further the times of a try reach.
+pub(super) const ASIDE: i32 = 10;
+/// The distance between two lanes of a group, and how far the marks of one reach to the left.
+const CLOSE: i32 = 40;
+const CLOSEST: i32 = 26;
+const SLIM: i32 = 16;
 /// What the words at the last lane need.
 const RIGHT: i32 = 112;
 /// The least distance between two lanes where nothing presses.
@@ -35,23 +41,35 @@ pub(super) fn name_face(header: &Area) -> (i32, bool) {
 }
 
 /// How far the marks of a lane reach to the left of its lifeline.
-pub(super) fn reach(lane: &Lane, story: &Story) -> i32 {
+pub(super) fn reach(run: &Run, lane: &Lane, story: &Story) -> i32 {
     if lane.kind != NodeKind::Client {
-        return 8;
+        let several = (run.names().locks.len() as i32 - 1).clamp(0, 2);
+        return if lane.grouped { SLIM + 9 * several } else { 8 };
     }
     let columns = story.bars.iter().filter(|b| b.client == lane.node).map(|b| b.column).max();
-    BARS + 3 + COLUMN * columns.unwrap_or(0)
+    BARS + 3 + story.aside() + story.pitch() * columns.unwrap_or(0)
+}
+
+/// How far the lanes of a group stand apart, its common name above them, and how many they are.
+fn group(run: &Run, tight: bool) -> (i32, String, i32) {
+    let names = run.names();
+    let nodes = (0..names.nodes.len()).map(|index| ProcId(index as u16));
+    let count = nodes.filter(|node| names.member(*node).is_some()).count() as i32;
+    let label = names.group.map_or_else(String::new, |group| group.name.into());
+    let room = width_of(&label, SIZE, true, false) + 10;
+    let close = if tight { CLOSEST } else { CLOSE };
+    (close.max(room / count.max(1) + 1), label, count)
 }
 
 /// The lanes of a run between the axis and a width. Where they need more, they move together if they
-/// may be tight, and then the width grows.
+/// may be tight, and then the width grows. Those of a group stand close together, under one head.
 pub(super) fn lanes(
     run: &Run,
     story: &Story,
     axis: i32,
     width: i32,
     tight: bool,
-) -> (Vec<Lane>, i32) {
+) -> (Vec<Lane>, Option<Head>, i32) {
     let names = run.names();
     let mut columns = vec![0; names.nodes.len()];
     for bar in &story.bars {
@@ -60,40 +78,63 @@ pub(super) fn lanes(
         }
     }
     let most = columns.iter().copied().max().unwrap_or(0);
-    let first =
-        axis + if tight { 12 } else { 16 } + BARS + COLUMN * columns.first().copied().unwrap_or(0);
-    let gaps = (names.nodes.len() as i32 - 1).max(1);
-    let roomy = first + RIGHT + gaps * (NEAREST + COLUMN * most);
+    let bars = BARS + story.aside() + story.pitch() * columns.first().copied().unwrap_or(0);
+    let first = axis + if tight { 12 } else { 16 } + bars;
+    let (close, name, members) = group(run, tight);
+    let inner = (members - 1).max(0);
+    let gaps = (names.nodes.len() as i32 - 1 - inner).max(1);
+    let first_to_last = |gap: i32| gaps * (gap + story.pitch() * most) + inner * close;
+    let roomy = first + RIGHT + first_to_last(NEAREST);
     let short = if tight { (roomy - width).max(0) } else { 0 };
     let right = (RIGHT - short / 2).max(TIGHT_RIGHT);
     let nearest = if tight { TIGHTEST } else { NEAREST };
-    let width = width.max(first + right + gaps * (nearest + COLUMN * most));
-    let spacing = (width - first - right) / gaps;
+    let width = width.max(first + right + first_to_last(nearest));
+    let spacing = (width - first - right - inner * close) / gaps;
     let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;
     let sayings = Sayings::of(run);
-    let lanes = names.nodes.iter().enumerate().map(|(index, node)| {
+    let mut lanes: Vec<Lane> = Vec::new();
+    for (index, node) in names.nodes.iter().enumerate() {
         let proc = ProcId(index as u16);
-        let x = first + spacing * index as i32;
+        let member = names.member(proc);
+        let x = lanes.last().map_or(first, |last| {
+            last.x + if last.grouped && member.is_some() { close } else { spacing }
+        });
+        let half = if member.is_some() { close / 2 } else { half };
         let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
         let most = 2 * half - if spacing < NEAREST { 0 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
-        for saying in &mut sayings {
-            // Where a value and its name have little room, the sign between them goes first.
-            if width_of(&saying.text, SIZE, false, false) > most {
-                saying.text = saying.text.replace(" = ", " ");
-            }
-            let rest = saying.text.split_once(' ').map(|(_, rest)| rest.to_string());
-            if let Some(rest) = rest.filter(|_| width_of(&saying.text, SIZE, false, false) > most) {
-                saying.text = rest;
-            }
-            saying.text = fit(&saying.text, most, SIZE, false);
+        if member.is_none() {
+            sayings.iter_mut().for_each(|saying| shorten(saying, most));
         }
         let (size, strong) = name_face(&header);
-        let label = fit(&node.label, most, size, strong);
-        Lane { node: proc, kind: node.kind, x, header, label, sayings }
-    });
-    (lanes.collect(), width)
+        let label = member.map_or_else(|| fit(&node.label, most, size, strong), str::to_string);
+        let (kind, grouped) = (node.kind, member.is_some());
+        lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings });
+    }
+    let head = head(&lanes, name);
+    (lanes, head, width)
+}
+
+/// The box around the names of a group.
+pub(super) fn head(lanes: &[Lane], label: String) -> Option<Head> {
+    let mut grouped = lanes.iter().filter(|lane| lane.grouped).map(|lane| lane.header);
+    let first = grouped.next()?;
+    let right = grouped.last().unwrap_or(first).right;
+    Some(Head { area: Area { right, ..first }, label })
+}
+
+/// Makes words fit under a name.
+fn shorten(saying: &mut Saying, most: i32) {
+    // Where a value and its name have little room, the sign between them goes first.
+    if width_of(&saying.text, SIZE, false, false) > most {
+        saying.text = saying.text.replace(" = ", " ");
+    }
+    let rest = saying.text.split_once(' ').map(|(_, rest)| rest.to_string());
+    if let Some(rest) = rest.filter(|_| width_of(&saying.text, SIZE, false, false) > most) {
+        saying.text = rest;
+    }
+    saying.text = fit(&saying.text, most, SIZE, false);
 }
 
 /// How wide the axis is: as wide as the longest moment that it shows.
@@ -208,6 +249,16 @@ impl Sayings<'_> {
                 self.held.entry(node).or_default().push(Grant(id));
                 self.service(id, node);
             }
+            Testimony::Keep { of, .. } => {
+                let text = match of {
+                    None => "free".into(),
+                    Some((client, Some(token))) => {
+                        format!("{} → {}", token.0, short(self.run, *client))
+                    }
+                    Some((client, None)) => format!("held by {}", short(self.run, *client)),
+                };
+                self.say(id, node, text);
+            }
             Testimony::Mint(grant, token) => {
                 if let Some(known) = self.tokens.get_mut(grant) {
                     known.2 = Some(*token);
@@ -301,6 +352,10 @@ impl Sayings<'_> {
     }
 
     fn service(&mut self, id: EventId, node: ProcId) {
+        if self.run.names().member(node).is_some() {
+            // It says what it has itself; a grant is none of its own.
+            return;
+        }
         let held = self.held.get(&node).cloned().unwrap_or_default();
         let text = match held.as_slice() {
             [] => "free".into(),

@@ -3,11 +3,11 @@
 use super::board::{Board, Place};
 use super::height::{Frozen, axis, knots};
 use super::labels::{Face, Line, Spots, Want, blocks, place, single};
-use super::lanes::{self, BARS, COLUMN, HEADER, reach};
+use super::lanes::{self, BARS, HEADER, reach};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Knot, Lane, Layout, Mark, Picture, Point, Scale, Shape};
 use super::signs::{Sign, signs};
-use super::story::{Bar, Fold, Story, Stretch};
+use super::story::{Bar, Fold, Story, Stretch, slow};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
@@ -91,10 +91,13 @@ impl<'r> Composer<'r> {
         composer.lifelines();
         composer.overlaps();
         composer.bars();
+        composer.kept();
+        composer.tallies();
         composer.sections();
         composer.spans();
         story.folds.iter().for_each(|fold| composer.fold(fold));
         let places = composer.signs(signs);
+        composer.owners();
         story.cuts.iter().for_each(|cut| composer.cut(cut));
         story.flights.iter().for_each(|flight| composer.flight(flight, &places));
         let Composer { mut picture, mut board, mut marks, wants, bands, left, .. } = composer;
@@ -112,24 +115,23 @@ impl<'r> Composer<'r> {
         };
         let tight = layout.scale == Scale::Page && asked < NARROW;
         let left = lanes::axis(run);
-        let (lanes, width) = lanes::lanes(run, story, left, asked, tight);
+        let (lanes, head, width) = lanes::lanes(run, story, left, asked, tight);
         let height = knots.last().map_or(HEADER, |k| k.y) + 44;
-        let reaches = lanes.iter().map(|l| reach(l, story)).collect();
+        let reaches = lanes.iter().map(|l| reach(run, l, story)).collect();
         let picture = Picture {
             width,
             height,
             header_height: HEADER,
             scale: layout.scale,
             lanes,
+            head,
             marks: Vec::new(),
             knots,
         };
         let limits = Area { left: left + 4, top: HEADER + 2, right: width - 4, bottom: height };
         let board = Board::new(limits);
         let (marks, wants, bands) = (Vec::new(), Vec::new(), Vec::new());
-        let settings = &run.compiled.settings;
-        let slow = settings.span("link.delay").plus(settings.span("link.jitter"));
-        let slow = slow.plus(Micros::from_millis(500));
+        let slow = slow(run);
         Composer { run, story, picture, board, marks, wants, bands, reaches, slow, left, tight }
     }
 
@@ -245,7 +247,7 @@ impl<'r> Composer<'r> {
 
     fn bars(&mut self) {
         for bar in &self.story.bars {
-            let x = self.x(bar.client) - COLUMN * bar.column;
+            let x = self.x(bar.client) - self.story.pitch() * bar.column;
             let (top, bottom) = (self.y(bar.from), self.y(bar.to.min(self.run.end)));
             match bar.kind {
                 IntervalKind::Truth => {
@@ -306,7 +308,7 @@ impl<'r> Composer<'r> {
     }
 
     /// A label's face, which may be broken into short lines where lanes have moved together.
-    fn face(&self, face: Face) -> Face {
+    pub(super) fn face(&self, face: Face) -> Face {
         if self.tight { face.or_wrapped(SHORT_LINE) } else { face }
     }
 
@@ -421,10 +423,7 @@ impl<'r> Composer<'r> {
             if sign.words.is_empty() {
                 continue;
             }
-            let face = self.face(blocks(&sign.words, sign.strong));
-            let left = self.reach(sign.node).max(reach + 6);
-            let (right, left) = (reach.max(6) + 6, left + 2);
-            let spots = Spots::Beside { at, right, left, down: 0 };
+            let (face, spots) = self.signed(sign, at, reach);
             self.wants.push(Want {
                 event: sign.event,
                 role: sign.role,
@@ -452,6 +451,9 @@ fn layer(shape: &Shape) -> u8 {
         Shape::Belief { .. }
         | Shape::Truth { .. }
         | Shape::Waiting { .. }
+        | Shape::Kept { .. }
+        | Shape::Stopwatch { .. }
+        | Shape::Valid { .. }
         | Shape::Section { .. } => 2,
         Shape::Ladder { .. } | Shape::PromiseEnd { .. } | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,

@@ -156,6 +156,6 @@ fn mark(kind: Kind, role: Role, at: Point) -> Option<Primitive> {
             shaped(&bolt, None, Fill::Solid(role))
         }
         Kind::Expired => shaped(&[(-30, -40), (30, -40), (-30, 40), (30, 40)], thin, Fill::Ground),
-        Kind::Restart | Kind::Notice | Kind::Clock | Kind::Bare => None,
+        Kind::Restart | Kind::Notice | Kind::Clock | Kind::Yes | Kind::No | Kind::Bare => None,
     }
 }

@@ -7,6 +7,7 @@
 mod board;
 mod draw;
 mod eyes;
+mod fans;
 mod flights;
 mod height;
 mod hit;
@@ -19,6 +20,7 @@ mod paint;
 pub mod palette;
 mod picture;
 mod routine;
+mod several;
 mod signs;
 mod still;
 mod story;
@@ -36,7 +38,7 @@ pub use mini::{miniature, miniature_x};
 pub use paint::{Dash, Element, Fill, Ink, Pen, Primitive, defs};
 pub use palette::Role;
 pub use picture::{
-    Anchor, Area, Fate, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,
+    Anchor, Area, Fate, Head, Knot, Lane, Layout, Mark, Picture, Point, Saying, Scale, Shape, Words,
 };
 pub use still::{Still, blank, still};
 pub use svg::{alone, escape, svg};

@@ -2,6 +2,7 @@
 
 use super::height;
 use super::palette::Role;
+use crate::judge::Ballot;
 use crate::run::NodeKind;
 use crate::sim::{EventId, Halt, Micros, MsgId, ProcId};
 
@@ -73,6 +74,15 @@ pub struct Saying {
     pub text: String,
 }
 
+/// The common name above the lanes of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Head {
+    /// The box around the names of its lanes.
+    pub area: Area,
+    /// Its name.
+    pub label: String,
+}
+
 /// A lane: a node's header box and its lifeline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lane {
@@ -84,8 +94,10 @@ pub struct Lane {
     pub x: i32,
     /// The header box.
     pub header: Area,
-    /// Its name.
+    /// Its name; of one in a group, what tells it apart.
     pub label: String,
+    /// It stands under a common name.
+    pub grouped: bool,
     /// What stands under the name, in the order of time.
     pub sayings: Vec<Saying>,
 }
@@ -166,6 +178,19 @@ pub enum Shape {
     Waiting { area: Area },
     /// A client is at work without any lock: an empty bar.
     Section { area: Area },
+    /// One of several servers has the lock as this client's: a slim bar in that client's pattern.
+    Kept { area: Area, whose: u16 },
+    /// From the first question of a try to its decision: a thin bracket.
+    Stopwatch { left: i32, right: i32, top: i32, bottom: i32 },
+    /// For how long a client may act by its own arithmetic: a slim empty bar.
+    Valid { area: Area },
+    /// What several servers answered: a box each, with a tick, a stroke, or nothing in it. The corner
+    /// is the upper left one.
+    Ballot { at: Point, ballot: Ballot },
+    /// One of several servers says yes: a small box with a tick.
+    Yes { at: Point },
+    /// It says no: a small box with a stroke.
+    No { at: Point },
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
@@ -238,6 +263,9 @@ pub struct Mark {
     pub bounds: Area,
 }
 
+/// The side of a box with an answer in it.
+pub(super) const TICK: i32 = 12;
+
 impl Shape {
     /// The box that it lies in.
     pub fn bounds(&self) -> Area {
@@ -274,7 +302,19 @@ impl Shape {
             | Shape::Belief { area }
             | Shape::Truth { area }
             | Shape::Section { area }
+            | Shape::Kept { area, .. }
+            | Shape::Valid { area }
             | Shape::Waiting { area } => *area,
+            Shape::Stopwatch { left, right, top, bottom } => {
+                Area { left: *left, top: *top, right: *right, bottom: *bottom }
+            }
+            Shape::Ballot { at, ballot } => Area {
+                left: at.x,
+                top: at.y,
+                right: at.x + TICK * ballot.counts()[2] as i32,
+                bottom: at.y + TICK,
+            },
+            Shape::Yes { at } | Shape::No { at } => around(at, 5),
             Shape::Link { from, to, .. } => Area {
                 left: from.x.min(to.x) - 1,
                 top: from.y.min(to.y) - 1,
@@ -334,6 +374,9 @@ impl Mark {
                 | Shape::Truth { .. }
                 | Shape::Waiting { .. }
                 | Shape::Section { .. }
+                | Shape::Kept { .. }
+                | Shape::Stopwatch { .. }
+                | Shape::Valid { .. }
                 | Shape::Ladder { .. }
                 | Shape::Message { .. }
                 | Shape::Cut { .. }
@@ -363,6 +406,8 @@ pub struct Picture {
     pub scale: Scale,
     /// The lanes, from left to right.
     pub lanes: Vec<Lane>,
+    /// The common name of lanes that stand close together.
+    pub head: Option<Head>,
     /// The marks, in the order of their tops.
     pub marks: Vec<Mark>,
     /// The map between time and height, from the start of the run to its end.

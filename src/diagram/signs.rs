@@ -3,8 +3,10 @@
 use super::palette::Role;
 use super::picture::{Point, Shape};
 use super::story::token_words;
-use super::words::{ending, refusal, value};
-use crate::judge::{BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write};
+use super::words::{ending, refusal, short, value};
+use crate::judge::{
+    Ask, BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write,
+};
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
 use crate::sim::{CrashKind, Event, EventId, Limit, Micros, MsgId, ProcId, Set, Table, What};
@@ -23,6 +25,9 @@ pub(super) enum Kind {
     Restart,
     Notice,
     Clock,
+    /// One of several servers says yes, or no.
+    Yes,
+    No,
     /// Words alone.
     Bare,
 }
@@ -57,6 +62,7 @@ impl Kind {
             Kind::Torn | Kind::Expired | Kind::Restart | Kind::Clock => 9,
             Kind::Crash => 11,
             Kind::Notice => 6,
+            Kind::Yes | Kind::No => 5,
             Kind::Bare => 0,
         }
     }
@@ -75,6 +81,8 @@ impl Kind {
             Kind::Restart => Shape::Restart { at },
             Kind::Notice => Shape::Notice { at },
             Kind::Clock => Shape::ClockFace { at },
+            Kind::Yes => Shape::Yes { at },
+            Kind::No => Shape::No { at },
             Kind::Bare => return None,
         })
     }
@@ -242,6 +250,28 @@ fn of_note(
             make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
         }
         Testimony::Doubt(_, why) => make(Kind::Bare, Role::Ink, no_longer(*why)?),
+        Testimony::Keep { of: Some(_), .. } => {
+            let message = asked(run, event)?;
+            make(Kind::Yes, Role::Hold, &[]).map(|made| Sign { message: Some(message), ..made })
+        }
+        Testimony::Keep { of: None, ended: Some(TruthEnd::Removed(by)), .. }
+            if *by != event.node =>
+        {
+            make(Kind::Notice, Role::Ink, &[&format!("{} removes it", short(run, *by))])
+        }
+        Testimony::Decline(_, _, Ask::Acquire | Ask::Renew) => {
+            let message = asked(run, event)?;
+            make(Kind::No, Role::Ink, &[]).map(|made| Sign { message: Some(message), ..made })
+        }
+        _ => None,
+    }
+}
+
+/// The request of a client that brings an event about.
+fn asked(run: &Run, event: &Event<Testimony>) -> Option<MsgId> {
+    let cause = event.causes.iter().next().map(|cause| run.record.event(cause))?;
+    match cause.what {
+        What::Deliver(message) => Some(message),
         _ => None,
     }
 }

@@ -222,7 +222,7 @@ fn name(run: &Run, picture: &Picture, at: Option<Micros>) -> String {
     for lane in &picture.lanes {
         let saying = lane.saying(moment);
         if !saying.is_empty() {
-            name.push_str(&format!(" {}: {saying}.", lane.label));
+            name.push_str(&format!(" {}: {saying}.", run.names().node(lane.node).label));
         }
     }
     name

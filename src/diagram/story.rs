@@ -1,12 +1,22 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
+use super::fans;
+use super::lanes::{ASIDE, COLUMN};
 use super::routine::{self, Exchange, Routine};
+use super::several::{Kept, Tally, kept, tallies};
 use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
 use crate::run::{Run, kind};
 use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort_by_key};
 
 /// How long nothing must happen for a stretch to be folded.
 pub(super) const IDLE: Micros = Micros::from_millis(2_500);
+
+/// A message that travels longer than this says so.
+pub(super) fn slow(run: &Run) -> Micros {
+    let settings = &run.compiled.settings;
+    let usual = settings.span("link.delay").plus(settings.span("link.jitter"));
+    usual.plus(Micros::from_millis(500))
+}
 
 /// How a message ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +42,10 @@ pub(super) struct Flight {
     pub plate: Option<Token>,
     /// An answer that says nothing new.
     pub soft: bool,
+    /// It is one of several that go or come together.
+    pub many: bool,
+    /// Another of them says already that it is lost, or held.
+    pub hushed: bool,
 }
 
 /// A bar beside a lifeline.
@@ -95,6 +109,10 @@ pub(super) struct Story {
     pub downs: Vec<Stretch>,
     pub cuts: Vec<Severed>,
     pub folds: Vec<Fold>,
+    /// What each of several servers has.
+    pub kept: Vec<Kept>,
+    /// How clients count their answers.
+    pub tallies: Vec<Tally>,
     /// The moments at which something is drawn, in order.
     pub moments: Vec<Micros>,
 }
@@ -106,10 +124,23 @@ impl Story {
         story.spans(run);
         story.bars(run);
         story.sections(run);
+        story.kept = kept(run);
+        story.tallies = tallies(run);
         let exchanges = routine::exchanges(run);
         let hushed = story.time(run, exchanges);
         story.flights(run, &hushed);
+        fans::unite(run, slow(run), &mut story.flights);
         story
+    }
+
+    /// How much further to the left each more column of bars reaches.
+    pub fn pitch(&self) -> i32 {
+        COLUMN + self.aside()
+    }
+
+    /// The room that the times of a try take beside the bars, where there are any.
+    pub fn aside(&self) -> i32 {
+        if self.tallies.is_empty() { 0 } else { ASIDE }
     }
 
     /// Pauses, deaths, waits and cuts.
@@ -317,6 +348,8 @@ impl Story {
         let mut moments = vec![Micros::ZERO, run.end];
         moments.extend(self.bars.iter().flat_map(|b| [b.from, b.to.min(run.end)]));
         moments.extend(self.sections.iter().flat_map(|s| [s.from, s.to]));
+        moments.extend(self.kept.iter().flat_map(|k| [k.from, k.to]));
+        moments.extend(self.tallies.iter().filter_map(|t| t.good));
         let found = run.judgement.findings.iter().map(Finding::event);
         moments.extend(found.map(|e| run.record.event(e).at));
         moments
@@ -381,7 +414,21 @@ impl Story {
             });
             let (from, to, event) = (info.from, info.to, info.sent);
             let sent = record.event(event).at;
-            self.flights.push(Flight { id, from, to, event, sent, end, held, words, plate, soft });
+            let (many, hushed) = (false, false);
+            self.flights.push(Flight {
+                id,
+                from,
+                to,
+                event,
+                sent,
+                end,
+                held,
+                words,
+                plate,
+                soft,
+                many,
+                hushed,
+            });
         }
     }
 }
@@ -407,6 +454,7 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
             | Testimony::Refuse(..)
             | Testimony::Extend(..)
             | Testimony::Expires(..)
+            | Testimony::Moves(..)
             | Testimony::Serve(..),
         ) => false,
         Some(_) => true,

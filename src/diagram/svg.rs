@@ -7,15 +7,17 @@ use super::paint::{Dash, Element, Fill, Ink, Primitive, defs};
 use super::palette::{DARK, LIGHT, Palette, Role};
 use super::picture::{Anchor, Area, Picture, Point, Scale, Shape, Words};
 use super::text::{SIZE, width};
+use super::words::short;
+use crate::judge::Ballot;
 use crate::narrate;
-use crate::run::Run;
+use crate::run::{NodeKind, Run};
 
 /// The height of the legend's rows.
 const ROW: i32 = 22;
 
 /// The picture as an SVG file with its own styles, light and dark, and a legend of its patterns.
 pub fn svg(run: &Run, picture: &Picture) -> String {
-    let (legend, legend_height) = legend(picture);
+    let (legend, legend_height) = legend(run, picture);
     let height = picture.height + legend_height;
     let (wide, high) = match picture.scale {
         Scale::Page => (picture.width, height),
@@ -132,8 +134,81 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A sample of a mark, how wide it is, and what it means.
+struct Entry {
+    swatch: Swatch,
+    wide: i32,
+    words: String,
+}
+
+enum Swatch {
+    Area(Fill, Role),
+    Kept(u16),
+    Stopwatch,
+    Valid,
+    Ballot(Ballot),
+}
+
+impl Swatch {
+    fn drawn(&self, at: Point) -> Vec<Primitive> {
+        let area = Area { left: at.x, top: at.y, right: at.x + 20, bottom: at.y + 11 };
+        let slim = Area { left: at.x + 1, right: at.x + 8, ..area };
+        match self {
+            Swatch::Area(fill, role) => {
+                let dash = match fill {
+                    Fill::None | Fill::Tint(_) => Dash::Dotted,
+                    _ => Dash::Solid,
+                };
+                vec![filled(&area, Some(pen(*role, 15, dash)), *fill, 0)]
+            }
+            Swatch::Kept(whose) => paths(&Shape::Kept { area: slim, whose: *whose }, Role::Hold),
+            Swatch::Stopwatch => {
+                let (left, right, top, bottom) = (slim.left, slim.right, slim.top, slim.bottom);
+                paths(&Shape::Stopwatch { left, right, top, bottom }, Role::Ink)
+            }
+            Swatch::Valid => paths(&Shape::Valid { area: slim }, Role::Ink),
+            Swatch::Ballot(ballot) => paths(&Shape::Ballot { at, ballot: *ballot }, Role::Ink),
+        }
+    }
+}
+
+/// The samples of marks that only servers have of which none grants alone.
+fn several(run: &Run, picture: &Picture) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let has = |wanted: &dyn Fn(&Shape) -> bool| picture.marks.iter().any(|m| wanted(&m.shape));
+    for client in run.names().of_kind(NodeKind::Client) {
+        if has(&|s| matches!(s, Shape::Kept { whose, .. } if *whose == client.0)) {
+            let words = format!("{} has it at that server", short(run, client));
+            entries.push(Entry { swatch: Swatch::Kept(client.0), wide: 9, words });
+        }
+    }
+    let answers = [Some(true), Some(false), None].into_iter();
+    let marks = [
+        (
+            has(&|s| matches!(s, Shape::Stopwatch { .. })),
+            Swatch::Stopwatch,
+            9,
+            "from asking to deciding",
+        ),
+        (has(&|s| matches!(s, Shape::Valid { .. })), Swatch::Valid, 9, "may act, by its own count"),
+        (
+            has(&|s| matches!(s, Shape::Ballot { .. })),
+            Swatch::Ballot(Ballot::of(answers)),
+            36,
+            "yes, no, no answer",
+        ),
+    ];
+    let marks = marks.into_iter().filter(|m| m.0);
+    entries.extend(marks.map(|(_, swatch, wide, words)| Entry {
+        swatch,
+        wide,
+        words: words.into(),
+    }));
+    entries
+}
+
 /// What the patterns mean, for those that the picture has; and how high that is.
-fn legend(picture: &Picture) -> (Vec<Primitive>, i32) {
+fn legend(run: &Run, picture: &Picture) -> (Vec<Primitive>, i32) {
     let has =
         |wanted: fn(&Shape, Role) -> bool| picture.marks.iter().any(|m| wanted(&m.shape, m.role));
     let swatch = Fill::Hatch(Role::Hold);
@@ -170,20 +245,23 @@ fn legend(picture: &Picture) -> (Vec<Primitive>, i32) {
             "two believers",
         ),
     ];
+    let areas = entries.iter().filter(|e| e.0);
+    let areas = areas.map(|(_, fill, role, words)| Entry {
+        swatch: Swatch::Area(*fill, *role),
+        wide: 20,
+        words: (*words).to_string(),
+    });
     let mut drawn = Vec::new();
     let (mut x, mut y) = (16, picture.height + 8);
-    for (_, fill, role, words) in entries.iter().filter(|e| e.0) {
-        let wide = 26 + width(words, SIZE, false, false) + 22;
-        if x + wide > picture.width && x > 16 {
+    for Entry { swatch, wide, words } in areas.chain(several(run, picture)) {
+        let room = wide + 6 + width(&words, SIZE, false, false) + 22;
+        if x + room > picture.width && x > 16 {
             (x, y) = (16, y + ROW);
         }
-        let area = Area { left: x, top: y, right: x + 20, bottom: y + 11 };
-        let dash =
-            if matches!(fill, Fill::None | Fill::Tint(_)) { Dash::Dotted } else { Dash::Solid };
-        drawn.push(filled(&area, Some(pen(*role, 15, dash)), *fill, 0));
+        drawn.extend(swatch.drawn(Point { x, y }));
         let words = Words {
-            text: (*words).into(),
-            at: Point { x: x + 27, y: y + 10 },
+            text: words,
+            at: Point { x: x + wide + 7, y: y + 10 },
             anchor: Anchor::Start,
             size: SIZE,
             strong: false,
@@ -191,7 +269,7 @@ fn legend(picture: &Picture) -> (Vec<Primitive>, i32) {
             halo: false,
         };
         drawn.push(text(&words, Ink::Role(Role::Muted)));
-        x += wide;
+        x += room;
     }
     let high = if drawn.is_empty() { 0 } else { y + ROW - picture.height };
     (drawn, high)

@@ -113,6 +113,13 @@ pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> St
         (None, true) => "lock".into(),
         (None, false) => format!("lease {token}"),
     };
+    if run.names().group.is_some() {
+        return match why {
+            TruthEnd::Forgotten => "majority lost".into(),
+            TruthEnd::Removed(by) => format!("{} ends majority", short(run, by)),
+            _ => "majority ends".into(),
+        };
+    }
     match why {
         TruthEnd::Expired(_) => format!("{name} expires"),
         TruthEnd::Released => format!("{name} released"),

@@ -141,6 +141,10 @@ impl Teller<'_> {
                     _ => format!("{me} ends the grant of {who}{token}."),
                 }
             }
+            // When its record will end in true time is for an observer alone.
+            Testimony::Keep { lock, of, ended, .. } => {
+                self.keeps(id, node, *lock, *of, None, *ended)
+            }
             Testimony::Read(op) => format!("{me} sends a read of {}.", self.cell_of(op)),
             Testimony::Accept(op, write, ..) => {
                 format!("{me} accepts {}.", self.write(op, write, false))
@@ -212,7 +216,17 @@ impl Teller<'_> {
                 format!("{} {end}", figures(self.token_at(*grant, id)))
             }
             Testimony::Queue(_, client) => format!("{} waits", self.label(*client)),
-            Testimony::Refuse(_, client, _) => format!("refuses {}", self.label(*client)),
+            Testimony::Keep { of: Some((client, _)), .. } => {
+                format!("has it as {}", self.whose(*client))
+            }
+            Testimony::Keep { of: None, .. } => "has it as nobody's".into(),
+            Testimony::Count(_, _, ballot, ..) => {
+                let [yes, _, of] = ballot.counts();
+                format!("counts {yes} of {of}")
+            }
+            Testimony::Decline(_, client, _) | Testimony::Refuse(_, client, _) => {
+                format!("refuses {}", self.label(*client))
+            }
             Testimony::Accept(op, write, ..) => {
                 format!("accepts {}{}", self.assignment(op, write.value), self.carried(op))
             }

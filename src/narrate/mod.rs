@@ -17,6 +17,7 @@ mod mermaid;
 mod parting;
 mod phases;
 mod sentence;
+mod several;
 mod teller;
 mod turned;
 mod verdict;

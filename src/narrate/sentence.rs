@@ -42,6 +42,10 @@ impl Teller<'_> {
             | Testimony::Lead(_)
             | Testimony::Evict(_)
             | Testimony::Free(..) => self.by_service(id, &me, note),
+            Testimony::Keep { .. }
+            | Testimony::Moves(..)
+            | Testimony::Decline(..)
+            | Testimony::Count(..) => self.one_of_several(id, node, note),
             Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),

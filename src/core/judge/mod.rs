@@ -16,7 +16,7 @@ pub use bench::{Bench, Setup, judge};
 pub use history::{Effect, History, Ruling};
 pub use spans::{Span, total, union, without};
 pub use testimony::{
-    Ask, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Section, SectionEnd,
+    Ask, Ballot, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Section, SectionEnd,
     Testimony, Token, TruthEnd, Unmet, Write,
 };
 pub use verdict::{Finding, Interval, IntervalKind, Judgement, Metrics, Orphaned, Verdict};

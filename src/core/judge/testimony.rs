@@ -190,6 +190,56 @@ pub enum Unmet {
     Cells,
 }
 
+/// What the servers answered of which none grants alone, each by its place among them: yes, no, or
+/// nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Ballot {
+    yes: u8,
+    no: u8,
+    of: u8,
+}
+
+impl Ballot {
+    /// These answers; of more than eight servers the first eight.
+    pub fn of(answers: impl Iterator<Item = Option<bool>>) -> Ballot {
+        let mut ballot = Ballot::default();
+        for answer in answers.take(8) {
+            let bit = 1 << ballot.of;
+            match answer {
+                Some(true) => ballot.yes |= bit,
+                Some(false) => ballot.no |= bit,
+                None => {}
+            }
+            ballot.of += 1;
+        }
+        ballot
+    }
+
+    /// The answers, in the order of the servers.
+    pub fn answers(self) -> impl Iterator<Item = Option<bool>> {
+        (0..self.of).map(move |place| match (self.yes >> place & 1, self.no >> place & 1) {
+            (1, _) => Some(true),
+            (_, 1) => Some(false),
+            _ => None,
+        })
+    }
+
+    /// How many said yes, how many said no, and how many were asked.
+    pub const fn counts(self) -> [u32; 3] {
+        [self.yes.count_ones(), self.no.count_ones(), self.of as u32]
+    }
+
+    /// Whether more than half of them said yes.
+    pub const fn carried(self) -> bool {
+        self.yes.count_ones() * 2 > self.of as u32
+    }
+
+    /// The same as a number, for comparing.
+    pub const fn bits(self) -> i64 {
+        (self.yes as i64) << 16 | (self.no as i64) << 8 | self.of as i64
+    }
+}
+
 /// A statement. Times and places are those of the event that carries it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Testimony {
@@ -222,6 +272,25 @@ pub enum Testimony {
     Queue(LockId, ProcId),
     /// A truth ends.
     Free(Grant, TruthEnd),
+    /// One of several servers, none of which grants alone, has another record of a lock than before:
+    /// whose it is there, with which token, and when its clock, as it runs now, will end that; and
+    /// how the record before ended, where there was another. It is no truth.
+    #[allow(missing_docs, reason = "said above")]
+    Keep {
+        lock: LockId,
+        of: Option<(ProcId, Option<Token>)>,
+        until: Option<Micros>,
+        ended: Option<TruthEnd>,
+    },
+    /// The clock of such a server has changed: when its record of a lock will now end, by that clock as
+    /// it runs; at no moment while it stands still.
+    Moves(LockId, Option<Micros>),
+    /// Such a server says no to a client. It is no refusal: that is the client's conclusion.
+    Decline(LockId, ProcId, Ask),
+    /// A client has asked such servers, and counts what they answered; how long ago it asked first, by
+    /// its own clock, and for how long it may act from now on, by its own arithmetic: none where it may
+    /// not.
+    Count(LockId, Ask, Ballot, Micros, Option<Micros>),
     /// A client sends a request; `first` is false for another try of the same instruction; `within`
     /// is the request's time-out.
     #[allow(missing_docs, reason = "said above")]

@@ -2,7 +2,7 @@
 
 use crate::judge::{CellId, LockId};
 use crate::sim::{MessageInfo, ProcId};
-use crate::systems::Body;
+use crate::systems::{Body, Group};
 
 /// What kind of node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,12 +63,21 @@ pub struct Names {
     pub locals: Vec<Vec<String>>,
     /// What the field calls this system's token.
     pub token_word: &'static str,
+    /// How the servers are named together, where none of them grants alone.
+    pub group: Option<Group>,
 }
 
 impl Names {
     /// The node at this lane.
     pub fn node(&self, proc: ProcId) -> &Node {
         &self.nodes[usize::from(proc.0)]
+    }
+
+    /// What tells a server apart from the others of its group; none for a node of no group.
+    pub fn member(&self, proc: ProcId) -> Option<&str> {
+        let (group, node) = (self.group?, self.nodes.get(usize::from(proc.0))?);
+        let short = || node.label.strip_prefix(group.each).unwrap_or(&node.label);
+        (node.kind == NodeKind::Service).then(short)
     }
 
     /// The lane of the node with this id.

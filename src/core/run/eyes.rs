@@ -165,7 +165,7 @@ fn sight(event: &Event<Testimony>) -> Option<Sight> {
         | What::Handle(_)
         | What::End(_) => Some(Sight::Did),
         // When a truth will end by a perfect clock is for the judge alone.
-        What::Note(Testimony::Expires(..)) => None,
+        What::Note(Testimony::Expires(..) | Testimony::Moves(..)) => None,
         What::Note(_) => Some(Sight::Did),
         _ => None,
     }
@@ -245,6 +245,11 @@ fn said(run: &Run, note: &Testimony) -> [i64; 3] {
             [term.map_or(0, |t| t.0 as i64), *mode as i64, i64::from(*woken)]
         }
         Testimony::Lead(after) => [i64::from(after.0), 0, 0],
+        Testimony::Decline(_, _, ask) => [*ask as i64, 0, 0],
+        Testimony::Count(_, ask, ballot, elapsed, left) => {
+            let left = left.map_or(-1, |left| left.0 as i64);
+            [ballot.bits() << 8 | *ask as i64, elapsed.0 as i64, left]
+        }
         Testimony::Extend(_, term, _) => [term.map_or(0, |t| t.0 as i64), 0, 0],
         _ => [0; 3],
     }

@@ -34,8 +34,8 @@ pub const KINDS: &[(&str, &str)] = &[
     ("extend", "The service accepts a renewal."),
     (
         "shift",
-        "The service's clock changed: a truth will now end at another moment, or, while that clock \
-         stands still, at none.",
+        "The service's clock changed: a truth, or what one of several servers has, will now end at \
+         another moment, or, while that clock stands still, at none.",
     ),
     ("refuse", "The service says no."),
     ("queue", "The service puts a client in its queue."),
@@ -45,6 +45,13 @@ pub const KINDS: &[(&str, &str)] = &[
     ("forget", "The service loses a truth."),
     ("lead", "A server takes the place of another one: what it says counts from now on."),
     ("evict", "A server throws out what it knew of a lock."),
+    (
+        "keep",
+        "One of several servers, none of which grants alone, has the lock as another's than before, or \
+         as nobody's, or for longer.",
+    ),
+    ("decline", "Such a server says no to a client."),
+    ("count", "A client counts what such servers answered, and decides."),
     ("answer", "A client's request to the service is over."),
     ("believe", "A client consumes a grant: its belief begins."),
     ("doubt", "A client's belief ends."),
@@ -135,7 +142,10 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Grant { .. } => "grant",
         Testimony::Mint(..) => "mint",
         Testimony::Extend(..) => "extend",
-        Testimony::Expires(..) => "shift",
+        Testimony::Expires(..) | Testimony::Moves(..) => "shift",
+        Testimony::Keep { .. } => "keep",
+        Testimony::Decline(..) => "decline",
+        Testimony::Count(..) => "count",
         Testimony::Refuse(..) => "refuse",
         Testimony::Queue(..) => "queue",
         Testimony::Free(_, why) => match why {
@@ -182,7 +192,10 @@ fn note_kind(note: &Testimony) -> &'static str {
 pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId> {
     match event.note()? {
         Testimony::Grant { client, .. } => Some(*client),
-        Testimony::Refuse(_, client, _) | Testimony::Queue(_, client) => Some(*client),
+        Testimony::Refuse(_, client, _)
+        | Testimony::Decline(_, client, _)
+        | Testimony::Queue(_, client) => Some(*client),
+        Testimony::Keep { of, .. } => of.map(|of| of.0),
         Testimony::Mint(grant, _)
         | Testimony::Extend(grant, ..)
         | Testimony::Expires(grant, _)
@@ -254,6 +267,7 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
     match event.note()? {
         Testimony::Grant { token, .. } => *token,
         Testimony::Mint(_, token) => Some(*token),
+        Testimony::Keep { of, .. } => of.and_then(|of| of.1),
         Testimony::Free(grant, _)
         | Testimony::Extend(grant, ..)
         | Testimony::Expires(grant, _)
@@ -291,6 +305,10 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         | Testimony::Believe(lock, ..)
         | Testimony::Doubt(lock, _)
         | Testimony::Check(lock, _)
+        | Testimony::Keep { lock, .. }
+        | Testimony::Moves(lock, _)
+        | Testimony::Decline(lock, ..)
+        | Testimony::Count(lock, ..)
         | Testimony::Inquire(lock, _)
         | Testimony::Evict(lock)
         | Testimony::Hand(lock, ..) => Some(*lock),
@@ -339,8 +357,15 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             BeliefEnd::Released | BeliefEnd::Exited | BeliefEnd::Crashed => Weight::Detail,
             _ => Weight::Decision,
         },
+        // What one server has follows from what it is asked, unless it loses it.
+        Some(Testimony::Keep {
+            ended: Some(TruthEnd::Removed(_) | TruthEnd::Forgotten), ..
+        }) => Weight::Step,
         Some(
-            Testimony::Answer(..)
+            Testimony::Keep { .. }
+            | Testimony::Moves(..)
+            | Testimony::Decline(..)
+            | Testimony::Answer(..)
             | Testimony::Begin(_)
             | Testimony::Close(..)
             | Testimony::Expires(..)

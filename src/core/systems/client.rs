@@ -62,6 +62,10 @@ pub trait LockClient {
     fn task_of(&self, _request: u64) -> Option<usize> {
         None
     }
+    /// What the library shows beside what its desk does.
+    fn facts(&self) -> Vec<Fact> {
+        Vec::new()
+    }
     /// The process died.
     fn on_crash(&mut self);
     /// Settings changed.
@@ -481,6 +485,7 @@ impl Actor<Locks> for Client {
             };
             facts.push(Fact::Row { key: vec![Piece::Lock(*lock)], value });
         }
+        facts.extend(self.library.facts());
         facts
     }
 }

@@ -134,6 +134,15 @@ pub enum Fact {
     Clock { ahead_us: i64 },
 }
 
+/// Servers of which none grants alone: a picture shows them side by side under one name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Their common name: `Redis masters`.
+    pub name: &'static str,
+    /// What the label of each begins with; the rest tells them apart.
+    pub each: &'static str,
+}
+
 /// A lock service's servers and its client library, by name.
 pub trait System: Sync {
     /// The name that scenarios use.
@@ -155,6 +164,10 @@ pub trait System: Sync {
     /// The rules that it keeps, each with where it comes from.
     fn rules(&self) -> &'static [Rule] {
         &[]
+    }
+    /// Its servers as a group, where they are one.
+    fn group(&self) -> Option<Group> {
+        None
     }
     /// Why its locks cannot be shared; none where they can.
     fn exclusive(&self) -> Option<&'static str> {

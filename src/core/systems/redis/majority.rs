@@ -12,12 +12,12 @@ use super::scripts::Script;
 use super::server::Packet;
 use super::text::Text;
 use super::witness::{LockKeys, worthless};
-use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token, TruthEnd};
+use crate::judge::{Ask, Ballot, BeliefEnd, LockId, Mode, Testimony, Token, TruthEnd};
 use crate::sim::{
     ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
 };
 use crate::systems::client::{LockClient, Requests, asks, refused};
-use crate::systems::{Body, Desk, Locks, Settings};
+use crate::systems::{Body, Desk, Fact, Locks, Settings};
 
 /// What a round of questions is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +57,15 @@ struct Round {
     answers: Vec<Option<bool>>,
     /// The next master, where they are asked one after another.
     next: usize,
-    /// A master did not answer.
-    failed: bool,
+    /// The masters that did not answer.
+    silent: Vec<usize>,
+}
+
+impl Round {
+    /// The answers, in the order of the masters; none where there is none.
+    fn answered(&self) -> impl Iterator<Item = Option<bool>> + '_ {
+        self.answers.iter().enumerate().map(|(n, said)| said.filter(|_| !self.silent.contains(&n)))
+    }
 }
 
 /// What the library waits for.
@@ -78,6 +85,8 @@ pub(super) struct Majority {
     drawn: Drawn,
     /// The value under which each lock was taken last, and how often it was extended since.
     values: Vec<(LockId, i64, u64)>,
+    /// What the masters answered when it counted last, of each lock.
+    last: Vec<(LockId, Vec<Option<bool>>)>,
     ttl: Micros,
     retry: Micros,
     jitter: Micros,
@@ -103,6 +112,7 @@ impl Majority {
             counted: 0,
             drawn: Drawn::default(),
             values: Vec::new(),
+            last: Vec::new(),
             ttl: Micros::ZERO,
             retry: Micros::ZERO,
             jitter: Micros::ZERO,
@@ -138,7 +148,7 @@ impl Majority {
     fn begin(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, first: bool) {
         self.counted += 1;
         let answers = vec![None; self.masters.len()];
-        let round = Round { id: self.counted, answers, next: 0, failed: false, ..round };
+        let round = Round { id: self.counted, answers, next: 0, silent: Vec::new(), ..round };
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
             // For the books: what the client can promise itself at most, on a perfect clock.
             let until = cx.now().plus(self.ttl.since(self.drift));
@@ -185,7 +195,9 @@ impl Majority {
         let (masters, in_turn) = (self.masters.len(), self.in_turn);
         let Some(place) = self.rounds.iter().position(|round| round.id == id) else { return };
         let round = &mut self.rounds[place];
-        round.failed |= answer.is_none();
+        if answer.is_none() {
+            round.silent.push(node);
+        }
         if let Some(place) = round.answers.get_mut(node) {
             *place = Some(answer.unwrap_or(false));
         }
@@ -206,8 +218,15 @@ impl Majority {
         let left = validity(self.ttl, elapsed, self.drift);
         let good = enough && (left.is_some() || !self.checks);
         let deadline = round.sent.plus(self.ttl.since(self.drift));
+        if matches!(round.aim, Aim::Acquire | Aim::Extend) {
+            let ballot = Ballot::of(round.answered());
+            let left = left.filter(|_| enough);
+            cx.note(Testimony::Count(round.lock, round.aim.ask(), ballot, elapsed, left));
+            self.last.retain(|last| last.0 != round.lock);
+            self.last.push((round.lock, round.answered().collect()));
+        }
         match round.aim {
-            Aim::Acquire if enough && round.failed && self.raises => {
+            Aim::Acquire if enough && !round.silent.is_empty() && self.raises => {
                 self.finish(cx, &round, Outcome::Closed);
             }
             Aim::Acquire if good => self.holds(cx, desk, &round, deadline),
@@ -295,7 +314,7 @@ impl Majority {
             tries: 0,
             answers: Vec::new(),
             next: 0,
-            failed: false,
+            silent: Vec::new(),
         }
     }
 
@@ -405,6 +424,16 @@ impl LockClient for Majority {
     fn on_crash(&mut self) {
         self.open.clear();
         self.rounds.clear();
+        self.last.clear();
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let asks = |round: &&Round| matches!(round.aim, Aim::Acquire | Aim::Extend);
+        let asked: Vec<&Round> = self.rounds.iter().filter(asks).collect();
+        let told = self.last.iter().filter(|last| asked.iter().all(|round| round.lock != last.0));
+        let ticks = |label, answers| Fact::Ticks { label, answers };
+        let open = asked.iter().map(|round| ticks("answers so far", round.answered().collect()));
+        open.chain(told.map(|last| ticks("last answers", last.1.clone()))).collect()
     }
 
     fn on_settings(&mut self, settings: &Settings) {

@@ -13,7 +13,7 @@ use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
-use crate::systems::{Kind, Locks, Order, Preset, Rule, Settings, Spec, System};
+use crate::systems::{Group, Kind, Locks, Order, Preset, Rule, Settings, Spec, System};
 
 /// One Redis server, as node `redis-a`, and its replicas.
 #[derive(Clone, Copy, Debug)]
@@ -311,6 +311,10 @@ impl System for Redlock {
     fn cannot(&self, _settings: &Settings, order: Order) -> Option<&'static str> {
         let lead = matches!(order, Order::Lead { .. });
         lead.then_some("its masters know nothing of each other, and none has a replica")
+    }
+
+    fn group(&self) -> Option<Group> {
+        Some(Group { name: "Redis masters", each: "Redis " })
     }
 
     fn servers(

@@ -46,6 +46,8 @@ struct Held {
 struct Seat {
     keys: LockKeys,
     held: Option<Held>,
+    /// The value that was said last, and when it would end, where one server of several says it.
+    said: Option<(Text, Option<Micros>)>,
     /// Who set each value first.
     owners: Vec<(Text, ProcId)>,
 }
@@ -106,6 +108,7 @@ impl Witness {
         let seat = |number| Seat {
             keys: LockKeys::of(LockId(number as u16)),
             held: None,
+            said: None,
             owners: Vec::new(),
         };
         Witness { seats: (0..locks).map(seat).collect(), masters }
@@ -132,7 +135,7 @@ impl Witness {
         }
     }
 
-    /// The answer to a command: what of it is a refusal. One of several masters refuses nothing: what
+    /// The answer to a command: what of it is a refusal. One of several masters only says no: what
     /// that means is its client's conclusion.
     pub(super) fn answered(
         &mut self,
@@ -141,7 +144,7 @@ impl Witness {
         reply: &Reply,
         by: ProcId,
     ) {
-        if self.masters != 1 || !matches!(reply, Reply::Nil | Reply::Number(0)) {
+        if !matches!(reply, Reply::Nil | Reply::Number(0)) {
             return;
         }
         let (key, ask) = match command {
@@ -160,7 +163,11 @@ impl Witness {
         };
         let seat = self.seats.iter().position(|seat| Some(&seat.keys.lock) == key);
         if let Some(index) = seat {
-            cx.note(Testimony::Refuse(LockId(index as u16), by, ask));
+            let lock = LockId(index as u16);
+            match self.masters {
+                1 => cx.note(Testimony::Refuse(lock, by, ask)),
+                _ => cx.note(Testimony::Decline(lock, by, ask)),
+            };
         }
     }
 
@@ -324,6 +331,9 @@ impl Seat {
             client: held.client,
             gone: held.expires.and_then(|end| cx.when(ClockKind::Wall, gone_at(end))),
         });
+        if lock.1 > 1 {
+            self.say(cx, lock.0, vote.as_ref(), (why, deed));
+        }
         let token = self.held.as_ref().and_then(|held| held.token);
         let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
         let mut turn = cx.commons().vote(lock, now, me, vote, why);
@@ -374,6 +384,35 @@ impl Seat {
         let term = term(cx, held.expires);
         let grant = worthless(cx, (lock, client), token, (term, TruthEnd::Forgotten));
         cx.commons().remember(lock, (value, client), (grant, token));
+    }
+
+    /// Says what one of several masters has, where that is something else than before.
+    fn say(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        lock: LockId,
+        vote: Option<&Vote>,
+        (why, deed): (TruthEnd, Deed),
+    ) {
+        let now = cx.now();
+        let has = vote.map(|vote| (vote.value.clone(), vote.gone));
+        let before = std::mem::replace(&mut self.said, has.clone());
+        if before == has {
+            return;
+        }
+        let same = before.as_ref().map(|b| &b.0) == has.as_ref().map(|h| &h.0);
+        let until = has.and_then(|has| has.1);
+        if same && deed.by == cx.me() {
+            cx.note(Testimony::Moves(lock, until));
+            return;
+        }
+        let token = self.held.as_ref().and_then(|held| held.token);
+        let of = vote.map(|vote| (vote.client, token));
+        let ended = before.filter(|_| !same).map(|(_, end)| match end.filter(|end| *end <= now) {
+            Some(end) => TruthEnd::Expired(end),
+            None => why,
+        });
+        cx.note(Testimony::Keep { lock, of, until, ended });
     }
 
     /// Somebody counted in a request of its own: the count is the token of its last grant.
