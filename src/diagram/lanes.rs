@@ -120,7 +120,7 @@ pub(super) fn lanes(
 pub(super) fn head(lanes: &[Lane], label: String) -> Option<Head> {
     let mut grouped = lanes.iter().filter(|lane| lane.grouped).map(|lane| lane.header);
     let first = grouped.next()?;
-    let right = grouped.last().unwrap_or(first).right;
+    let right = grouped.next_back().unwrap_or(first).right;
     Some(Head { area: Area { right, ..first }, label })
 }
 
@@ -249,16 +249,7 @@ impl Sayings<'_> {
                 self.held.entry(node).or_default().push(Grant(id));
                 self.service(id, node);
             }
-            Testimony::Keep { of, .. } => {
-                let text = match of {
-                    None => "free".into(),
-                    Some((client, Some(token))) => {
-                        format!("{} → {}", token.0, short(self.run, *client))
-                    }
-                    Some((client, None)) => format!("held by {}", short(self.run, *client)),
-                };
-                self.say(id, node, text);
-            }
+            Testimony::Keep { of, .. } => self.keeps(id, node, *of),
             Testimony::Mint(grant, token) => {
                 if let Some(known) = self.tokens.get_mut(grant) {
                     known.2 = Some(*token);
@@ -311,6 +302,16 @@ impl Sayings<'_> {
             }
             _ => {}
         }
+    }
+
+    /// What one of several servers has.
+    fn keeps(&mut self, id: EventId, node: ProcId, of: Option<(ProcId, Option<Token>)>) {
+        let text = match of {
+            None => "free".into(),
+            Some((client, Some(token))) => format!("{} → {}", token.0, short(self.run, client)),
+            Some((client, None)) => format!("held by {}", short(self.run, client)),
+        };
+        self.say(id, node, text);
     }
 
     fn checks(&self) -> bool {

@@ -269,12 +269,6 @@ pub(super) const TICK: i32 = 12;
 impl Shape {
     /// The box that it lies in.
     pub fn bounds(&self) -> Area {
-        let around = |at: &Point, reach: i32| Area {
-            left: at.x - reach,
-            top: at.y - reach,
-            right: at.x + reach,
-            bottom: at.y + reach,
-        };
         let upright = |x: i32, reach: i32, top: i32, bottom: i32| Area {
             left: x - reach,
             top,
@@ -314,7 +308,6 @@ impl Shape {
                 right: at.x + TICK * ballot.counts()[2] as i32,
                 bottom: at.y + TICK,
             },
-            Shape::Yes { at } | Shape::No { at } => around(at, 5),
             Shape::Link { from, to, .. } => Area {
                 left: from.x.min(to.x) - 1,
                 top: from.y.min(to.y) - 1,
@@ -334,21 +327,35 @@ impl Shape {
                 bottom: at.y + 10,
             },
             Shape::Words(words) => super::text::area(words),
-            Shape::PauseSign { at, .. }
-            | Shape::ClockFace { at }
-            | Shape::Held { at }
-            | Shape::Hourglass { at } => around(at, 9),
-            Shape::Accepted { at } | Shape::StaleAccepted { at } => around(at, 8),
-            Shape::Torn { at } | Shape::Restart { at } => around(at, 9),
-            Shape::Duplicate { at } | Shape::Crash { at } => around(at, 11),
-            Shape::Rejected { at } => around(at, 13),
-            Shape::Corruption { at } => around(at, 16),
-            Shape::Heal { at } | Shape::Notice { at } => around(at, 6),
             Shape::Hand { from, to } => {
                 let (top, bottom) = (from.y.min(to.y) - 4, from.y.max(to.y) + 4);
                 Area { left: from.x.min(to.x), top, right: from.x.max(to.x), bottom }
             }
+            sign => {
+                let (at, reach) = sign.sign().unwrap_or_default();
+                upright(at.x, reach, at.y - reach, at.y + reach)
+            }
         }
+    }
+
+    /// The place of a sign, and how far it reaches from there.
+    fn sign(&self) -> Option<(Point, i32)> {
+        let (at, reach) = match self {
+            Shape::PauseSign { at, .. }
+            | Shape::ClockFace { at }
+            | Shape::Held { at }
+            | Shape::Hourglass { at }
+            | Shape::Torn { at }
+            | Shape::Restart { at } => (at, 9),
+            Shape::Accepted { at } | Shape::StaleAccepted { at } => (at, 8),
+            Shape::Duplicate { at } | Shape::Crash { at } => (at, 11),
+            Shape::Rejected { at } => (at, 13),
+            Shape::Corruption { at } => (at, 16),
+            Shape::Heal { at } | Shape::Notice { at } => (at, 6),
+            Shape::Yes { at } | Shape::No { at } => (at, 5),
+            _ => return None,
+        };
+        Some((*at, reach))
     }
 
     /// Where a message is when the play head is at this height; none before it leaves and after it

@@ -250,6 +250,14 @@ fn of_note(
             make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
         }
         Testimony::Doubt(_, why) => make(Kind::Bare, Role::Ink, no_longer(*why)?),
+        _ => of_several(run, id, event, note),
+    }
+}
+
+/// What one of several servers says.
+fn of_several(run: &Run, id: EventId, event: &Event<Testimony>, note: &Testimony) -> Option<Sign> {
+    let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
+    match note {
         Testimony::Keep { of: Some(_), .. } => {
             let message = asked(run, event)?;
             make(Kind::Yes, Role::Hold, &[]).map(|made| Sign { message: Some(message), ..made })
