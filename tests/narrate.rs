@@ -256,6 +256,21 @@ fn every_event_of_any_run_has_a_sentence_and_every_kind_is_told() {
         assert!(reads_well(&sentence), "{sentence:?}");
         told.insert(kind::kind(orders.record.event(id)));
     }
+    // What several servers have, and what a client counts of their answers.
+    let program = "acquire; read x; work 1s; renew; write x = x + 1; release";
+    for edits in [
+        "at 0s crash redis-b; at 300ms pause client-a for 12s",
+        "at 600ms clock redis-c +20s; at 900ms crash redis-d; at 1s restart redis-d",
+        "at 60ms pause client-a for 12s; at 13s clock redis-a -5s; at 13s rate redis-b 5/4",
+        "at 0s cut {client-b}|{redis-a redis-b redis-c}; at 2s freeze redis-e for 20s",
+    ] {
+        let run = counters("redlock", program, "400ms").edits(edits).run();
+        for id in ids(&run) {
+            let sentence = narrate::sentence(&run, id);
+            assert!(reads_well(&sentence), "{sentence:?}");
+            told.insert(kind::kind(run.record.event(id)));
+        }
+    }
     let mut run = race().run();
     let grant = ids(&run).find(|id| kind::kind(run.record.event(*id)) == "grant").expect("a grant");
     for what in rare_events(Grant(grant)) {

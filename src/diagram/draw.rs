@@ -47,11 +47,8 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         }
         Shape::Kept { area, whose } => vec![kept(area, *whose, role)],
         Shape::Stopwatch { left, right, top, bottom } => {
-            let at = Point { x: *left, y: *top };
-            let (wide, high) = ((right - left) * 10, (bottom - top) * 10);
-            let points = [(wide, 0), (0, 0), (0, high), (wide, high)];
-            let data = through(at, &points, false);
-            vec![Primitive::Path { data, pen: Some(pen(role, 15, Dash::Solid)), fill: Fill::None }]
+            let area = Area { left: *left, right: *right, top: *top, bottom: *bottom };
+            vec![bracket(&area, role)]
         }
         Shape::Valid { area } => {
             vec![filled(area, Some(pen(role, 13, Dash::Solid)), Fill::Ground, 0)]
@@ -209,6 +206,14 @@ fn band(area: &Area, role: Role) -> Vec<Primitive> {
             fill: Fill::None,
         },
     ]
+}
+
+/// A bracket that is open to the right.
+fn bracket(area: &Area, role: Role) -> Primitive {
+    let at = Point { x: area.left, y: area.top };
+    let (wide, high) = ((area.right - area.left) * 10, (area.bottom - area.top) * 10);
+    let data = through(at, &[(wide, 0), (0, 0), (0, high), (wide, high)], false);
+    Primitive::Path { data, pen: Some(pen(role, 15, Dash::Solid)), fill: Fill::None }
 }
 
 /// A slim bar; who it belongs to is told by its pattern, and by a letter beside it.
