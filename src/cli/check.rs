@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::args::Args;
 use super::{Report, read};
-use crate::lesson::{self, Lesson};
+use crate::lesson::{self, Checked, Lesson, Located, Place};
+use crate::replay;
 
 /// Folders within folders are searched so deep.
 const DEEPEST: usize = 8;
@@ -73,7 +74,8 @@ impl Tally {
             self.refuse(vec![message]);
         }
         self.ids.push((lesson.id.clone(), file.into()));
-        let checked = lesson::check(lesson);
+        let mut checked = lesson::check(lesson);
+        typed(lesson, &mut checked);
         self.passed += checked.passed;
         self.failed += checked.failed.len();
         for note in &checked.notes {
@@ -99,6 +101,33 @@ impl Tally {
         );
         let code = if self.unreadable { 2 } else { u8::from(failed > 0) };
         Report { out: self.out + &last, errors: self.errors, code }
+    }
+}
+
+/// Which servers the lines of a lesson are typed to.
+const RELEASE: &str = "redis 7.0.15";
+
+/// Types what a lesson offers to do at home to simulated servers, and compares what they print.
+fn typed(lesson: &Lesson, checked: &mut Checked) {
+    for machine in &lesson.machines {
+        let lines: Vec<&str> = machine.lines.iter().map(|line| line.text.text.as_str()).collect();
+        for (line, printed) in machine.lines.iter().zip(replay::typed(RELEASE, &lines)) {
+            let expected = line.prints.as_ref().map_or("", |prints| prints.text.as_str());
+            let place = line.prints.as_ref().map_or(line.text.place, |prints| prints.place);
+            let mut wrong = |place: Place, message: String| {
+                checked.failed.push(Located { place, message });
+            };
+            match printed {
+                Ok(printed) if printed == expected => checked.passed += 1,
+                Ok(printed) => {
+                    wrong(
+                        place,
+                        format!("a simulated server prints {printed:?}, expected {expected:?}"),
+                    );
+                }
+                Err(what) => wrong(line.text.place, format!("not modelled: {what}")),
+            }
+        }
     }
 }
 

@@ -26,6 +26,6 @@ pub use miniature::{Lane, MarkKind, Miniature, TinyMark};
 pub use misconception::{MISCONCEPTIONS, misconception};
 pub use model::{
     Answer, BASE, Beat, Block, Card, Class, Cue, Defence, Evidence, FAULTS, Inline, Lesson, Level,
-    Line, Place, Predict, Recall, Report, Step, Target, Task, Teach, Variant,
+    Line, Machine, Place, Predict, Recall, Report, Step, Target, Task, Teach, Typed, Variant,
 };
 pub use packed::unpack;

@@ -85,6 +85,9 @@ pub struct Lesson {
     /// Where the claims of the words come from, those that no run can show.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
+    /// What to type on a machine of one's own, to see the same on real servers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<Machine>,
     /// What it tells of, where it happened to somebody: then it is a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
@@ -143,6 +146,38 @@ pub struct Line {
     /// Where it begins in the file.
     #[serde(skip)]
     pub place: Place,
+}
+
+/// Something to do on a machine of one's own.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    /// What it shows.
+    pub title: String,
+    /// What has to be there: `Redis 7.0 or later`.
+    pub needs: String,
+    /// What to type, in this order.
+    pub lines: Vec<Typed>,
+}
+
+impl Machine {
+    /// All its lines, as a terminal takes them.
+    pub fn script(&self) -> String {
+        self.lines.iter().flat_map(|line| [line.text.text.as_str(), "\n"]).collect()
+    }
+}
+
+/// A line to type, and what it prints.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Typed {
+    /// The line.
+    #[serde(rename = "type")]
+    pub text: Line,
+    /// What it prints; nothing where it prints nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prints: Option<Line>,
+    /// A remark behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// The scenario with some edits, and what must come out.

@@ -3,8 +3,8 @@
 
 use super::debate::{Pin, Point, Ruling, Shown};
 use super::model::{
-    Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Place,
-    Predict, Recall, Report, Step, Target, Task, Teach, Variant,
+    Answer, Beat, Block, Card, Class, Defence, Evidence, Inline, Lesson, Level, Line, Machine,
+    Place, Predict, Recall, Report, Step, Target, Task, Teach, Typed, Variant,
 };
 use crate::json::Json;
 use crate::run::{ClientSpec, ResourceSpec, Scenario};
@@ -189,7 +189,7 @@ macro_rules! packed {
 packed! {
     Lesson {
         id, number, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
-        cards, debate, rulings = "verdict", pin, evidence, report, teach, intro, beats,
+        cards, debate, rulings = "verdict", pin, evidence, machines, report, teach, intro, beats,
     }
     Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect }
     Defence { title, edit }
@@ -205,6 +205,8 @@ packed! {
     Ruling { when, correctness, efficiency, says }
     Pin { label, attacks, needs }
     Evidence { id, kind, says, place = "where" }
+    Machine { title, needs, lines }
+    Typed { text = "type", prints, note }
     Report { thread, symptom }
     Scenario { system, until, seed, settings, locks, cells, resources, gateway, invariant, clients }
     ResourceSpec { label, cells, lock }

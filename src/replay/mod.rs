@@ -14,9 +14,11 @@ mod names;
 mod redlock;
 mod stage;
 mod transcript;
+mod typed;
 
 use drive::{Drive, Verdict};
 pub use transcript::{Malformed, Transcript, read};
+pub use typed::typed;
 
 /// What became of one transcript.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

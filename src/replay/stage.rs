@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::argv::{save_points, setting};
-use super::transcript::Transcript;
+use super::transcript::{Step, Transcript};
 use crate::sim::{
     Actor, Clock, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, Local, MessageInfo, Micros,
     Plan, ProcId, ProcPlan, Ratio, Sink, What, World,
@@ -135,21 +135,32 @@ impl Stage {
         let version = version(&transcript.version)?;
         let persistence = persistence(&transcript.server)?;
         let (servers, replicas) = nodes(transcript);
-        let mut procs: Vec<ProcPlan<Locks>> = Vec::new();
-        for (index, _) in servers.iter().enumerate() {
+        let mut clients: Vec<String> = Vec::new();
+        for Step { client, .. } in &transcript.steps {
+            if client != "env" && !servers.contains(client) && !clients.contains(client) {
+                clients.push(client.clone());
+            }
+        }
+        clients.push("observer of the replay".into());
+        Ok(Stage::with(version, &persistence, servers, &replicas, clients))
+    }
+
+    /// These servers, those of these places as replicas of the first, and who asks them.
+    pub fn with(
+        version: Version,
+        persistence: &Persistence,
+        servers: Vec<String>,
+        replicas: &[usize],
+        clients: Vec<String>,
+    ) -> Stage {
+        let server = |index: usize| {
             let master = replicas.contains(&index).then_some(ProcId(0));
             let persistence = persistence.clone();
             let start = Start { version, persistence, master, stays_out: Micros::ZERO };
-            procs.push(proc(Box::new(Server::new(start))));
-        }
-        let mut names = servers.clone();
-        for step in &transcript.steps {
-            if step.client != "env" && !names.contains(&step.client) {
-                names.push(step.client.clone());
-            }
-        }
-        names.push("observer of the replay".into());
-        procs.extend((servers.len()..names.len()).map(|_| proc(Box::new(Caller))));
+            proc(Box::new(Server::new(start)))
+        };
+        let callers = clients.iter().map(|_| proc(Box::new(Caller)));
+        let procs: Vec<_> = (0..servers.len()).map(server).chain(callers).collect();
         let plan = Plan {
             latency: vec![LATENCY; procs.len() * procs.len()],
             procs,
@@ -165,9 +176,10 @@ impl Stage {
         };
         let ears = Ears { first_client: servers.len() as u16, ..Ears::default() };
         let world = World::new(Rc::new(plan));
-        let mut stage = Stage { version, world, ears, names, servers: servers.len(), requests: 0 };
+        let (count, names) = (servers.len(), [servers, clients].concat());
+        let mut stage = Stage { version, world, ears, names, servers: count, requests: 0 };
         stage.settle();
-        Ok(stage)
+        stage
     }
 
     /// The present moment.
@@ -290,7 +302,7 @@ fn proc(actor: Box<dyn Actor<Locks>>) -> ProcPlan<Locks> {
 }
 
 /// `redis 7.0.15` or `valkey 9.1.2`.
-fn version(text: &str) -> Result<Version, NotModelled> {
+pub fn version(text: &str) -> Result<Version, NotModelled> {
     let unknown = || format!("the version `{text}`");
     let (name, number) = text.split_once(' ').ok_or_else(unknown)?;
     let mut parts = number.split('.').map(|part| part.parse::<u16>().ok());
@@ -308,7 +320,7 @@ fn version(text: &str) -> Result<Version, NotModelled> {
 
 /// What the words about the servers say of their files: options as on a command line, or `no
 /// persistence`.
-fn persistence(server: &str) -> Result<Persistence, NotModelled> {
+pub fn persistence(server: &str) -> Result<Persistence, NotModelled> {
     let mut how = Persistence::none();
     let mut rest = server;
     while let Some((_, after)) = rest.split_once("--") {

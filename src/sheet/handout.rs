@@ -6,7 +6,7 @@ use super::debate::{self, Ways};
 use super::prose::{Prose, plain, said, tag};
 use super::questions::Asked;
 use super::strip::{self, Frame};
-use super::{cards, words};
+use super::{cards, machine, words};
 use crate::diagram::{Element, Picture, blank, defs};
 use crate::lesson::{Lesson, Report};
 use crate::run::Run;
@@ -37,6 +37,7 @@ pub fn handout(lesson: &Lesson, scenes: &[Scene<'_>], written: &[Option<Rc<Run>>
         .holding(opening(prose))
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(scenes.first().map(|scene| logged(scene)))
+        .holding(machine::section(lesson))
         .holding(sources(prose))
         .holding(scenes.first().map(|scene| to_draw(scene.picture)))
         .holding(cards::to_cut(lesson))

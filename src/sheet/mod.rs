@@ -11,6 +11,7 @@ mod handout;
 mod home;
 #[cfg(not(target_arch = "wasm32"))]
 mod html;
+mod machine;
 mod prose;
 mod questions;
 #[cfg(not(target_arch = "wasm32"))]
@@ -26,6 +27,7 @@ pub use handout::{Scene, handout, reported};
 pub use home::{cases, home};
 #[cfg(not(target_arch = "wasm32"))]
 pub use html::html;
+pub use machine::lines as to_type;
 #[cfg(not(target_arch = "wasm32"))]
 pub use site::{Shell, lesson_page, teacher_page};
 pub use strip::{Frame, WIDTH, story};

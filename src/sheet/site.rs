@@ -8,7 +8,7 @@ use super::html::html;
 use super::prose::{Prose, plain, said, tag};
 use super::questions::{Asked, decided};
 use super::strip::{self, WIDTH, story};
-use super::{cards, teacher, words};
+use super::{cards, machine, teacher, words};
 use crate::diagram::{Element, Layout, Picture, layout};
 use crate::lesson::{BASE, Lesson, anchor};
 use crate::run::Run;
@@ -60,6 +60,7 @@ pub fn lesson_page(lesson: &Lesson, shell: &Shell<'_>) -> String {
         .holding(scenes.iter().map(|scene| shown(prose, scene)))
         .holding(debate::debated(lesson, Ways::Site))
         .holding(debate::pinned(lesson, Ways::Site))
+        .holding(machine::section(lesson))
         .holding(sources(prose))
         .holding([recall(lesson)])
         .holding(base.map(|scene| folded(words::LOG, [strip::log(scene.run)])))

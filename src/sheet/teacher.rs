@@ -3,7 +3,7 @@
 use super::debate::{self, Ways};
 use super::prose::{Prose, address, plain, said, tag};
 use super::questions::{Asked, decided};
-use super::{cards, handout, words};
+use super::{cards, handout, machine, words};
 use crate::diagram::{Element, Picture};
 use crate::lesson::{Answer, BASE, Beat, Lesson, Predict, anchor, misconception};
 use crate::narrate;
@@ -43,6 +43,7 @@ pub fn teacher(lesson: &Lesson, runs: &[Option<std::rc::Rc<Run>>], picture: &Pic
             heading(words::MOMENTS),
             sheet.moments(),
         ])
+        .holding(machine::section(lesson))
         .holding(handout::sources(prose))
         .holding([handout::to_draw(picture)])
         .holding(cards::to_cut(lesson))

@@ -9,6 +9,8 @@ pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
 pub const LOG: &str = "What happened";
 pub const TIME: &str = "Time";
 pub const EVIDENCE: &str = "Where this comes from";
+pub const MACHINE: &str = "Do it on your machine";
+pub const NEEDS: &str = "You need: ";
 pub const DRAW: &str = "Draw it yourself";
 pub const DRAW_NOTE: &str = "Time runs down. Draw each message as a slanted arrow with the number \
     that it carries. To the left of a client’s line draw two bars: when it believes that it holds the \

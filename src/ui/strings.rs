@@ -62,6 +62,10 @@ pub const RULES: &str = "How this lock service behaves";
 pub const RULES_OF_SERVICE: &str = "The lock service";
 pub const RULES_OF_RESOURCE: &str = "The resource";
 
+pub const MACHINE: &str = "Do it on your machine";
+pub const COPY_LINES: &str = "Copy the lines";
+pub const LINES_COPIED: &str = "Lines copied.";
+
 pub const PREDICT: &str = "Before you go on";
 pub const SURE: &str = "How sure are you?";
 pub const COMMIT: &str = "Commit";

@@ -12,6 +12,7 @@ use super::label::label;
 use super::page::Model;
 use super::part::part;
 use super::points::debate;
+use super::platform;
 use super::proof::{self, Prover};
 use super::state::{Action, State, own_edits};
 use super::strings;
@@ -19,8 +20,8 @@ use super::tag::html;
 use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
 use super::versus::Against;
-use crate::lesson::{Beat, Block, Inline, Target};
-use crate::sheet::reported;
+use crate::lesson::{Beat, Block, Inline, Machine, Target};
+use crate::sheet::{reported, to_type};
 use crate::systems::{RESOURCE_RULES, Registry, Rule};
 
 #[derive(Clone, Properties, PartialEq)]
@@ -57,9 +58,42 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
                     { part::<Branches>("branches", props.clone()) }
                 </details>
                 { proof::section(&props.state, &props.to, prover) }
+                { machines(state, &props.to) }
                 { rules(state) }
             </div>
         </>
+    }
+}
+
+/// What to type on a machine of one's own, each with a button that copies it.
+fn machines(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
+    if state.lesson.machines.is_empty() {
+        return html! {};
+    }
+    let each = |machine: &Machine| {
+        let (to, text) = (to.clone(), machine.script());
+        let onclick = Callback::from(move |_: MouseEvent| {
+            let (to, text) = (to.clone(), text.clone());
+            wasm_bindgen_futures::spawn_local(async move {
+                let copied = platform::copy(text).await;
+                let words = if copied { strings::LINES_COPIED } else { strings::NOT_ALLOWED };
+                to.dispatch(Action::Notice(words));
+            });
+        });
+        html! {
+            <>
+                <h3>{ &machine.title }</h3>
+                <p>{ &machine.needs }</p>
+                { node(&to_type(machine)) }
+                <button type="button" class="plain" {onclick}>{ strings::COPY_LINES }</button>
+            </>
+        }
+    };
+    html! {
+        <details class="rules">
+            <summary><h2>{ strings::MACHINE }</h2></summary>
+            { for state.lesson.machines.iter().map(each) }
+        </details>
     }
 }
 
@@ -151,7 +185,7 @@ fn strayed(state: &State, to: &UseReducerDispatcher<Model>, variant: usize) -> H
     let onclick = Callback::from(move |_: MouseEvent| {
         to_other.dispatch(Action::Variant(variant));
         // The button goes away with its press.
-        super::platform::focus("lesson");
+        platform::focus("lesson");
     });
     html! {
         <section class="story" aria-label={strings::STORY}>
@@ -210,7 +244,7 @@ fn elsewhere(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let onclick = Callback::from(move |_: MouseEvent| {
         to.dispatch(Action::Variant(index));
         to.dispatch(Action::Beat(beat));
-        super::platform::focus("words");
+        platform::focus("words");
     });
     html! {
         <p class="note">
@@ -232,7 +266,7 @@ fn turns(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
                 to.dispatch(Action::Next(forward));
             }
             if ends {
-                super::platform::reveal("closing");
+                platform::reveal("closing");
             }
         });
         // Disabled buttons would lose the focus of whoever presses them last.
@@ -344,7 +378,7 @@ fn inlines(line: &[Inline], state: &State, to: &UseReducerDispatcher<Model>) -> 
                 action.iter().for_each(|action| sender.dispatch(action.clone()));
                 if matches!(action, Some(Action::Level(_))) {
                     // These words go away; the focus moves on to what takes their place.
-                    super::platform::focus_soon("task-title");
+                    platform::focus_soon("task-title");
                 }
             });
             let words = inlines(inner, state, to);

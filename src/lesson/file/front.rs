@@ -8,8 +8,8 @@ use toml::de::{DeTable, DeValue};
 use super::place::Source;
 use crate::lesson::debate::{Pin, Point, Ruling};
 use crate::lesson::model::{
-    BASE, Card, Class, Defence, Evidence, FAULTS, Line, Predict, Recall, Report, Task, Teach,
-    Variant,
+    BASE, Card, Class, Defence, Evidence, FAULTS, Line, Machine, Predict, Recall, Report, Task,
+    Teach, Variant,
 };
 use crate::run::Scenario;
 use crate::sim::list;
@@ -46,6 +46,7 @@ pub struct Front {
     pub rulings: Vec<Ruling>,
     pub pin: Option<Pin>,
     pub evidence: Vec<Evidence>,
+    pub machines: Vec<Machine>,
     pub report: Option<Report>,
     pub teach: Teach,
 }
@@ -100,6 +101,7 @@ impl Reader<'_, '_> {
         let rulings = self.want(&mut f, "verdict", Self::rulings).unwrap_or_default();
         let pin = self.want(&mut f, "pin", Self::pin);
         let evidence = self.want(&mut f, "evidence", Self::evidence).unwrap_or_default();
+        let machines = self.want(&mut f, "machine", Self::machines).unwrap_or_default();
         let report = self.want(&mut f, "report", Self::report);
         // A case is read by oneself: nobody teaches a class with it.
         let teach = match f.table.contains_key("report") {
@@ -127,6 +129,7 @@ impl Reader<'_, '_> {
             rulings,
             pin,
             evidence,
+            machines,
             report,
             teach: teach.unwrap_or_default(),
         })

@@ -463,6 +463,11 @@ pub const KEYS: &[Key] = &[
     ),
     key("evidence[].says", "text", None, "What exactly it says."),
     key("evidence[].where", "text", None, "Who says it, and where: a title, a chapter."),
+    key("machine[].title", "text", None, "What it shows."),
+    key("machine[].needs", "text", None, "What has to be there."),
+    key("machine[].lines[].type", "text", None, "A line to type, at most twelve of them."),
+    key("machine[].lines[].prints", "text", Some("nothing"), "What it prints."),
+    key("machine[].lines[].note", "text", Some("none"), "A remark behind it."),
     key(
         "report.thread",
         "OWNER/PROJECT#NUMBER",

@@ -4,6 +4,7 @@ mod check;
 mod debate;
 mod front;
 mod grammar;
+mod machine;
 mod markdown;
 mod place;
 mod questions;

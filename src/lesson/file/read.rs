@@ -205,6 +205,7 @@ fn joined(front: Front, words: &Body) -> Lesson {
         rulings: front.rulings,
         pin: front.pin,
         evidence: front.evidence,
+        machines: front.machines,
         report: front.report,
         teach: front.teach,
         intro: words.intro.clone(),

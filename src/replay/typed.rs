@@ -1,0 +1,244 @@
+//! Lines for a shell, as a lesson offers them to do at home, typed to simulated servers.
+//!
+//! There is no shell here. A line is one command, or `for NAME in WORDS; do COMMAND; done`; a command
+//! is `redis-server`, `redis-cli` or `sleep`. What else stands there is named and never guessed.
+//! What comes back is what `redis-cli` prints in a terminal.
+
+use super::argv::parse;
+use super::stage::{Heard, Stage, persistence, version};
+use crate::sim::{Micros, ProcId};
+use crate::systems::redis::{Persistence, Reply};
+
+/// The port of a server for which a line names none.
+const PORT: u16 = 6379;
+/// How long `redis-cli` is waited for.
+const PATIENCE: Micros = Micros::from_secs(60);
+/// A lesson starts no more servers.
+const MOST_SERVERS: usize = 16;
+
+/// What is not modelled, by name.
+pub type NotModelled = String;
+
+/// Types lines one after the other, to servers of that version, such as `redis 7.0.15`. What each of
+/// them prints, without the last line break.
+///
+/// Servers run in their order from the first one: those that the lines start, or one on port 6379 if
+/// they start none.
+pub fn typed(release: &str, lines: &[&str]) -> Vec<Result<String, NotModelled>> {
+    let commands: Vec<_> = lines.iter().map(|line| commands(line)).collect();
+    match Terminal::new(release, &commands) {
+        Ok(mut terminal) => commands.into_iter().map(|line| terminal.line(&line?)).collect(),
+        Err(what) => commands.iter().map(|_| Err(what.clone())).collect(),
+    }
+}
+
+/// The words of one command.
+type Argv = Vec<String>;
+
+/// The commands that a shell makes of a line.
+fn commands(line: &str) -> Result<Vec<Argv>, NotModelled> {
+    let Some(looped) = line.trim().strip_prefix("for ") else {
+        return Ok(vec![words(line, None)?]);
+    };
+    let form = || format!("this loop: {line}; known is `for NAME in WORDS; do COMMAND; done`");
+    let (name, rest) = looped.split_once(" in ").ok_or_else(form)?;
+    let (values, rest) = rest.split_once("; do ").ok_or_else(form)?;
+    let body = rest.trim_end().strip_suffix("; done").ok_or_else(form)?;
+    let each = |value: &str| words(body, Some((name.trim(), value)));
+    values.split_whitespace().map(each).collect()
+}
+
+/// Words as a shell parts them: by blanks, with quotes, and with the value of one variable.
+fn words(line: &str, variable: Option<(&str, &str)>) -> Result<Argv, NotModelled> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if open == c => quote = None,
+            (None | Some('"'), '$') => {
+                let (name, value) = variable.ok_or("a variable that no loop sets")?;
+                rest = rest.strip_prefix(name).ok_or("a variable that the loop does not set")?;
+                word.get_or_insert_default().push_str(value);
+            }
+            (None, ';' | '|' | '&' | '>' | '<' | '`' | '(' | '#' | '*' | '\\')
+            | (Some('"'), '`' | '\\') => return Err(format!("`{c}` in a line for the shell")),
+            (None, ' ') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote that is not closed".into());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// The servers of the lines, and who types.
+struct Terminal {
+    stage: Stage,
+    ports: Vec<u16>,
+    /// Which of them were started.
+    up: Vec<bool>,
+    typist: ProcId,
+}
+
+impl Terminal {
+    fn new(
+        release: &str,
+        lines: &[Result<Vec<Argv>, NotModelled>],
+    ) -> Result<Terminal, NotModelled> {
+        let mut ports = Vec::new();
+        let mut files = None;
+        for argv in lines.iter().flatten().flatten() {
+            let Some(("redis-server", options)) = head(argv) else { continue };
+            let (port, how) = started(options)?;
+            if files.get_or_insert_with(|| how.clone()) != &how {
+                return Err("servers that keep different files".into());
+            }
+            if !ports.contains(&port) {
+                ports.push(port);
+            }
+        }
+        let own = !ports.is_empty();
+        if !own {
+            ports.push(PORT);
+        }
+        if ports.len() > MOST_SERVERS {
+            return Err(format!("more than {MOST_SERVERS} servers"));
+        }
+        let servers = ports.iter().map(u16::to_string).collect();
+        let files = files.unwrap_or_else(Persistence::none);
+        let stage = Stage::with(version(release)?, &files, servers, &[], vec!["typist".into()]);
+        let typist = ProcId(ports.len() as u16);
+        Ok(Terminal { stage, up: vec![!own; ports.len()], ports, typist })
+    }
+
+    fn line(&mut self, commands: &[Argv]) -> Result<String, NotModelled> {
+        let mut printed = Vec::new();
+        for argv in commands {
+            match head(argv) {
+                Some(("redis-server", options)) => self.start(started(options)?.0),
+                Some(("redis-cli", words)) => printed.extend(self.ask(words)?),
+                Some(("sleep", [span])) => self.stage.pass(seconds(span)?),
+                _ => return Err(format!("the command `{}`", argv.join(" "))),
+            }
+        }
+        Ok(printed.join("\n"))
+    }
+
+    fn start(&mut self, port: u16) {
+        let Some(place) = self.ports.iter().position(|p| *p == port) else { return };
+        let server = ProcId(place as u16);
+        if self.stage.is_down(server) {
+            self.stage.strike(&crate::sim::Fault::Restart(server));
+        }
+        self.up[place] = true;
+        self.stage.settle();
+    }
+
+    /// What `redis-cli` prints, if anything.
+    fn ask(&mut self, words: &[String]) -> Result<Option<String>, NotModelled> {
+        let (port, words) = match words {
+            [flag, port, rest @ ..] if flag == "-p" => (number(port)?, rest),
+            _ => (PORT, words),
+        };
+        let refused = || {
+            let at = format!("127.0.0.1:{port}");
+            Ok(Some(format!("Could not connect to Redis at {at}: Connection refused")))
+        };
+        let Some(place) = self.ports.iter().position(|p| *p == port) else { return refused() };
+        let server = ProcId(place as u16);
+        if !self.up[place] || self.stage.is_down(server) {
+            return refused();
+        }
+        let ports = &self.ports;
+        let node = |port: &str| {
+            let port: u16 = port.parse().ok()?;
+            ports.iter().position(|p| *p == port).map(|place| ProcId(place as u16))
+        };
+        let command = parse(words, self.stage.version, &node)?;
+        let request = self.stage.say(self.typist, server, command);
+        let until = self.stage.now().plus(PATIENCE);
+        loop {
+            let more = self.stage.step_until(until);
+            while let Some((_, heard)) = self.stage.hear() {
+                match heard {
+                    Heard::Answer(answered, reply) if answered == request => {
+                        self.stage.hang_up(self.typist, server);
+                        self.stage.settle();
+                        return Ok(Some(printed(&reply, "")));
+                    }
+                    // A server that shuts down says nothing more.
+                    Heard::Closed(_) => return Ok(None),
+                    _ => {}
+                }
+            }
+            if !more {
+                return Err(format!("`{}`, which nobody answers", words.join(" ")));
+            }
+        }
+    }
+}
+
+fn head(argv: &Argv) -> Option<(&str, &[String])> {
+    argv.split_first().map(|(first, rest)| (first.as_str(), rest))
+}
+
+/// The port of a server, and what it keeps.
+fn started(options: &[String]) -> Result<(u16, Persistence), NotModelled> {
+    let mut port = PORT;
+    let mut kept = String::new();
+    for pair in options.chunks(2) {
+        match pair {
+            [name, value] if name == "--port" => port = number(value)?,
+            [name, value] if name == "--daemonize" && value == "yes" => {}
+            [name, value] if name.starts_with("--") => kept += &format!("{name} '{value}' "),
+            _ => return Err(format!("`redis-server {}`", options.join(" "))),
+        }
+    }
+    Ok((port, persistence(&kept)?))
+}
+
+fn number(text: &str) -> Result<u16, NotModelled> {
+    text.parse().map_err(|_| format!("the port `{text}`"))
+}
+
+/// `10` or `1.5`, in seconds.
+fn seconds(text: &str) -> Result<Micros, NotModelled> {
+    let wrong = || format!("`sleep {text}`");
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| text.parse::<u32>().map(u64::from).map_err(|_| wrong());
+    if part.is_empty() || part.len() > 6 {
+        return Err(wrong());
+    }
+    let parts = (part.len()..6).fold(digits(part)?, |parts, _| parts * 10);
+    Ok(Micros(digits(whole)? * 1_000_000 + parts))
+}
+
+/// An answer as `redis-cli` prints it in a terminal, its later lines with a margin.
+fn printed(reply: &Reply, margin: &str) -> String {
+    match reply {
+        Reply::Word(word) => (*word).to_string(),
+        Reply::Number(number) => format!("(integer) {number}"),
+        Reply::Bulk(text) => format!("{:?}", text.to_string()),
+        Reply::Nil | Reply::NilArray => "(nil)".into(),
+        Reply::Array(replies) if replies.is_empty() => "(empty array)".into(),
+        Reply::Array(replies) => {
+            let wide = replies.len().to_string().len();
+            let inner = format!("{margin}{}", " ".repeat(wide + 2));
+            let each = replies
+                .iter()
+                .enumerate()
+                .map(|(index, reply)| format!("{:>wide$}) {}", index + 1, printed(reply, &inner)));
+            each.collect::<Vec<_>>().join(&format!("\n{margin}"))
+        }
+        Reply::Error(refusal) => format!("(error) {}", refusal.text()),
+    }
+}
