@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
     fn typed_lines(&mut self, value: &Value<'_>) -> Option<Vec<Typed>> {
         let lines = self.list(value, "a list of tables", |reader, value| {
             let mut f = reader.table(value, "this line")?;
-            let text = reader.need(&mut f, "type", Self::to_type);
+            let text = reader.need(&mut f, "type", Self::typed);
             let prints = reader.want(&mut f, "prints", Self::line);
             let note = reader.want(&mut f, "note", Self::words);
             reader.rest(f);
@@ -37,7 +37,7 @@ impl Reader<'_, '_> {
     }
 
     /// What somebody types and ends with the enter key.
-    fn to_type(&mut self, value: &Value<'_>) -> Option<Line> {
+    fn typed(&mut self, value: &Value<'_>) -> Option<Line> {
         let line = self.line(value)?;
         let characters = line.text.chars().count();
         if line.text.contains(char::is_control) {
