@@ -175,7 +175,7 @@ pub struct Typed {
     /// What it prints; nothing where it prints nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prints: Option<Line>,
-    /// A remark behind it.
+    /// A remark behind what it prints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -5,13 +5,13 @@ use super::words;
 use crate::diagram::Element;
 use crate::lesson::{Lesson, Machine};
 
-/// The lines to type, each with what it prints.
+/// The lines to type, each with what it prints, and a remark behind that.
 pub fn lines(machine: &Machine) -> Element {
     let line = |typed: &crate::lesson::Typed| {
-        let note = typed.note.as_ref().map(|note| said("span", "note", format!("   # {note}")));
-        let prints = typed.prints.as_ref().map(|p| said("samp", "", format!("{}\n", p.text)));
-        let text = said("code", "", &typed.text.text);
-        [Some(text), note, Some(said("span", "", "\n")), prints].into_iter().flatten()
+        let prints = typed.prints.as_ref().map(|p| said("samp", "", format!("\n{}", p.text)));
+        let note = typed.note.as_ref().map(|note| said("span", "remark", format!("   # {note}")));
+        let end = said("span", "", "\n");
+        [Some(said("code", "", &typed.text.text)), prints, note, Some(end)].into_iter().flatten()
     };
     tag("pre", "machine", machine.lines.iter().flat_map(line))
 }
