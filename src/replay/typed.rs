@@ -173,7 +173,7 @@ impl Terminal {
                     Heard::Answer(answered, reply) if answered == request => {
                         self.stage.hang_up(self.typist, server);
                         self.stage.settle();
-                        return Ok(Some(printed(&reply, "")));
+                        return printed(&reply, "").map(Some);
                     }
                     // A server that shuts down says nothing more.
                     Heard::Closed(_) => return Ok(None),
@@ -223,8 +223,10 @@ fn seconds(text: &str) -> Result<Micros, NotModelled> {
 }
 
 /// An answer as `redis-cli` prints it in a terminal, its later lines with a margin.
-fn printed(reply: &Reply, margin: &str) -> String {
-    match reply {
+///
+/// What a server adds to the text of an error is not modelled.
+fn printed(reply: &Reply, margin: &str) -> Result<String, NotModelled> {
+    Ok(match reply {
         Reply::Word(word) => (*word).to_string(),
         Reply::Number(number) => format!("(integer) {number}"),
         Reply::Bulk(text) => format!("{:?}", text.to_string()),
@@ -233,12 +235,11 @@ fn printed(reply: &Reply, margin: &str) -> String {
         Reply::Array(replies) => {
             let wide = replies.len().to_string().len();
             let inner = format!("{margin}{}", " ".repeat(wide + 2));
-            let each = replies
-                .iter()
-                .enumerate()
-                .map(|(index, reply)| format!("{:>wide$}) {}", index + 1, printed(reply, &inner)));
-            each.collect::<Vec<_>>().join(&format!("\n{margin}"))
+            let each = replies.iter().enumerate().map(|(index, reply)| {
+                Ok(format!("{:>wide$}) {}", index + 1, printed(reply, &inner)?))
+            });
+            each.collect::<Result<Vec<_>, NotModelled>>()?.join(&format!("\n{margin}"))
         }
-        Reply::Error(refusal) => format!("(error) {}", refusal.text()),
-    }
+        Reply::Error(refusal) => return Err(format!("the text of the error {}", refusal.kind())),
+    })
 }
