@@ -124,6 +124,20 @@ fn of_ten_workers_who_insert_one_key_nine_are_refused() {
     assert_eq!(count("accept", "account_a") + count("accept", "account_b"), 1);
 }
 
+/// The command that the words quote is the one that is sent.
+#[test]
+fn the_command_in_the_words_of_the_lesson_on_redis_is_the_one_in_the_log() {
+    let lesson = lesson("04-one-redis.md");
+    let log = lockscope::narrate::log(&run(&lesson, "base"));
+    for command in ["SET lock:cron 5352 NX PX 10000", "DEL lock:cron"] {
+        assert!(log.contains(&format!(": {command}.")), "{command}: {log}");
+        let said = lesson.beats.iter().any(|beat| format!("{beat:?}").contains(command));
+        assert!(said, "{command}");
+    }
+    let log = lockscope::narrate::log(&run(&lesson, "two-steps"));
+    assert!(log.contains(": SETNX lock:cron 5352."), "{log}");
+}
+
 fn redlock() -> Lesson {
     lesson("15-redlock.md")
 }
@@ -168,6 +182,13 @@ fn in_the_lesson_on_redlock_the_slow_master_sets_the_key_and_is_told_of_the_rele
     assert_eq!(asked.last().map(|m| m.0), Some("compare and delete"));
     // It deleted something: the key was there although A never counted it.
     assert_eq!(heard.last().map(|m| m.0), Some("1"), "{heard:?}");
+}
+
+/// A majority that is given back key by key ends sooner, and nobody asks for more time.
+#[test]
+fn a_release_is_no_extension_whichever_master_it_reaches_first() {
+    let run = run(&redlock(), "split");
+    assert!(run.record.events.iter().all(|e| kind::kind(e) != "extend"));
 }
 
 /// Each of the hundred pairs of majorities: one client reaches the one, the other the other.

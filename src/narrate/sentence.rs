@@ -46,7 +46,10 @@ impl Teller<'_> {
             | Testimony::Moves(..)
             | Testimony::Decline(..)
             | Testimony::Count(..) => self.one_of_several(id, node, note),
-            Testimony::Ask { lock, ask, first, .. } => self.ask(&me, *lock, *ask, *first),
+            Testimony::Ask { lock, ask, first, .. } => {
+                let asked = self.ask(&me, *lock, *ask, *first);
+                self.in_full(id, asked)
+            }
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),
             Testimony::Doubt(lock, why) => {
@@ -226,6 +229,16 @@ impl Teller<'_> {
             Ask::Release => format!("{me} sends its release of {lock}{again}."),
             Ask::Token => format!("{me} asks for a token for its grant{again}."),
             Ask::Holder => format!("{me} asks who holds {lock}{again}."),
+        }
+    }
+
+    /// What is asked, and what is sent for it, where that can be written out.
+    fn in_full(&self, id: EventId, asked: String) -> String {
+        let message = self.run.record.event(id).message();
+        let body = message.map(|m| &self.run.record.message(m).body);
+        match body.and_then(|body| body.in_full(&self.run.names().locks)) {
+            Some(full) => format!("{}: {full}.", asked.trim_end_matches('.')),
+            None => asked,
         }
     }
 
@@ -611,28 +624,30 @@ impl Teller<'_> {
         format!("{token} that somebody sends by hand reaches {me}.")
     }
 
-    /// ` (token 41)` of a message.
-    fn message_token(&self, msg: MsgId) -> String {
-        let token = self.run.record.message(msg).body.token;
-        token.map_or_else(String::new, |t| format!(" (token {})", t.0))
+    /// What a message is called: written out, or by its name and ` (token 41)`.
+    fn named(&self, msg: MsgId) -> String {
+        let body = &self.run.record.message(msg).body;
+        body.in_full(&self.run.names().locks).unwrap_or_else(|| match body.token {
+            Some(token) => format!("{} (token {})", body.name, token.0),
+            None => body.name.into(),
+        })
     }
 
     fn sends(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.label(info.from), self.label(info.to), info.body.name);
+        let (from, to, name) = (self.label(info.from), self.label(info.to), self.named(msg));
         let does = if self.is_answer(msg) { "answers" } else { "sends" };
         let to = if does == "sends" { format!("to {to}") } else { to };
-        format!("{from} {does} {to}: {name}{}.", self.message_token(msg))
+        format!("{from} {does} {to}: {name}.")
     }
 
     pub fn arrives(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), info.body.name);
-        let token = self.message_token(msg);
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.named(msg));
         if self.is_answer(msg) {
-            return format!("{from} answer reaches {to}: {name}{token}.");
+            return format!("{from} answer reaches {to}: {name}.");
         }
-        format!("{from} {name}{token} reaches {to}.")
+        format!("{from} {name} reaches {to}.")
     }
 
     /// `Client A’s`, or `a copy of Client A’s`.
@@ -645,12 +660,11 @@ impl Teller<'_> {
     /// A message as the subject of a sentence.
     fn message(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), info.body.name);
-        let token = self.message_token(msg);
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.named(msg));
         if self.is_answer(msg) {
-            return format!("{from} answer to {to}, {name}{token},");
+            return format!("{from} answer to {to}, {name},");
         }
-        format!("{from} {name}{token} to {to}")
+        format!("{from} {name} to {to}")
     }
 
     /// Whether a message answers another: its sender says nothing more of it, and it has the number of a

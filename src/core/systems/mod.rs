@@ -57,8 +57,12 @@ pub struct Body {
     pub request: u64,
     /// The token it carries, for the eye.
     pub token: Option<Token>,
+    spell: Option<Spell>,
     content: Rc<dyn Content>,
 }
+
+/// Writes a message out in full; `locks` are the names of the locks.
+pub type Spell = fn(body: &Body, locks: &[String]) -> Option<String>;
 
 /// Typed content of a message; every `'static` type is one.
 pub trait Content: Any {}
@@ -73,13 +77,24 @@ impl Debug for dyn Content {
 impl Body {
     /// A message with this content.
     pub fn new(name: &'static str, request: u64, content: impl Content) -> Body {
-        Body { name, request, token: None, content: Rc::new(content) }
+        Body { name, request, token: None, spell: None, content: Rc::new(content) }
     }
 
     /// The same message with a token to show.
     #[must_use]
     pub fn with_token(self, token: Option<Token>) -> Body {
         Body { token, ..self }
+    }
+
+    /// The same message, which can be written out.
+    #[must_use]
+    pub fn spelled(self, spell: Spell) -> Body {
+        Body { spell: Some(spell), ..self }
+    }
+
+    /// What it says in full, where that is more than its name.
+    pub fn in_full(&self, locks: &[String]) -> Option<String> {
+        self.spell.and_then(|spell| spell(self, locks))
     }
 
     /// The content, if it is of this type.

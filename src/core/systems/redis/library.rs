@@ -8,6 +8,7 @@ use super::command::{Bounds, Call, Command, Life, Only, Refusal, Reply, SetComma
 use super::drawn::Drawn;
 use super::scripts::Script;
 use super::server::Packet;
+use super::spell::spell;
 use super::text::Text;
 use super::witness::LockKeys;
 use crate::judge::{Ask, BeliefEnd, LockId, Mode, Testimony, Token};
@@ -162,7 +163,7 @@ impl Library {
     ) {
         let number = desk.request();
         let token = u64::try_from(open.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token).spelled(spell);
         cx.ask(self.server, body, note);
         let open = Open { conn: cx.connection(self.server), ..open };
         if open.step != Step::Clean {

@@ -10,6 +10,7 @@ use super::drawn::Drawn;
 use super::redlock::{drift, quorum, validity};
 use super::scripts::Script;
 use super::server::Packet;
+use super::spell::spell;
 use super::text::Text;
 use super::witness::{LockKeys, worthless};
 use crate::judge::{Ask, Ballot, BeliefEnd, LockId, Mode, Testimony, Token, TruthEnd};
@@ -178,7 +179,7 @@ impl Majority {
         let command = self.command(&round);
         let number = desk.request();
         let token = u64::try_from(round.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token).spelled(spell);
         cx.ask(master, body, note);
         let conn = cx.connection(master);
         self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node, conn });

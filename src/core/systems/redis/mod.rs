@@ -30,6 +30,7 @@ mod rules;
 mod scripts;
 mod server;
 mod session;
+mod spell;
 mod system;
 mod text;
 mod witness;

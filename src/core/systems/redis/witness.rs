@@ -81,7 +81,15 @@ impl Deed {
             Command::Exec => true,
             _ => false,
         };
-        Deed { by, asks, extends: !asks }
+        // Whoever deletes one key of several moves the end of the majority, and wants no more time.
+        let gives_back = match command {
+            Command::Del(_) | Command::DelIf(..) | Command::GetDel(_) => true,
+            Command::Eval(script, _) | Command::EvalSha(Some(script), _) => {
+                *script == Script::Release
+            }
+            _ => false,
+        };
+        Deed { by, asks, extends: !asks && !gives_back }
     }
 
     /// What nobody has asked for.
