@@ -625,7 +625,7 @@ impl Teller<'_> {
     }
 
     /// What a message is called: written out, or by its name and ` (token 41)`.
-    fn named(&self, msg: MsgId) -> String {
+    fn written(&self, msg: MsgId) -> String {
         let body = &self.run.record.message(msg).body;
         body.in_full(&self.run.names().locks).unwrap_or_else(|| match body.token {
             Some(token) => format!("{} (token {})", body.name, token.0),
@@ -635,7 +635,7 @@ impl Teller<'_> {
 
     fn sends(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.label(info.from), self.label(info.to), self.named(msg));
+        let (from, to, name) = (self.label(info.from), self.label(info.to), self.written(msg));
         let does = if self.is_answer(msg) { "answers" } else { "sends" };
         let to = if does == "sends" { format!("to {to}") } else { to };
         format!("{from} {does} {to}: {name}.")
@@ -643,7 +643,7 @@ impl Teller<'_> {
 
     pub fn arrives(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.named(msg));
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.written(msg));
         if self.is_answer(msg) {
             return format!("{from} answer reaches {to}: {name}.");
         }
@@ -660,7 +660,7 @@ impl Teller<'_> {
     /// A message as the subject of a sentence.
     fn message(&self, msg: MsgId) -> String {
         let info = self.run.record.message(msg);
-        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.named(msg));
+        let (from, to, name) = (self.whose_copy(msg), self.label(info.to), self.written(msg));
         if self.is_answer(msg) {
             return format!("{from} answer to {to}, {name},");
         }

@@ -163,7 +163,9 @@ impl Library {
     ) {
         let number = desk.request();
         let token = u64::try_from(open.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token).spelled(spell);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into()))
+            .with_token(token)
+            .spelled(spell);
         cx.ask(self.server, body, note);
         let open = Open { conn: cx.connection(self.server), ..open };
         if open.step != Step::Clean {

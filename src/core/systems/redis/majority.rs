@@ -179,7 +179,9 @@ impl Majority {
         let command = self.command(&round);
         let number = desk.request();
         let token = u64::try_from(round.value).ok().map(Token);
-        let body = Body::new(command.name(), number, Packet::Ask(command.into())).with_token(token).spelled(spell);
+        let body = Body::new(command.name(), number, Packet::Ask(command.into()))
+            .with_token(token)
+            .spelled(spell);
         cx.ask(master, body, note);
         let conn = cx.connection(master);
         self.open.add(cx, number, Some(self.patience), Open::Vote { round: id, node, conn });
