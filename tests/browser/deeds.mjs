@@ -402,6 +402,16 @@ export const DEEDS = [
     await dialog(tab).waitFor({ state: "detached" });
   }],
 
+  ["what a lesson offers to do on a real server is unfolded and copied", "one-redis", async (hands) => {
+    const { tab } = hands;
+    await unfold(hands, "Do it on your machine");
+    await hands.press(button(tab, "Copy the lines"));
+    await tab.locator(".notice").getByText("Lines copied.").waitFor();
+    const typed = await tab.locator(".machine code").allInnerTexts();
+    assert.ok(typed.length > 5 && typed[0].startsWith("redis-cli SET "), typed[0]);
+    assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), typed.map((line) => `${line}\n`).join(""));
+  }],
+
   ["why something happened, step by step, and why somebody does not go on", "lease-expiration?event=29", async (hands) => {
     const { tab } = hands;
     await hands.select();
