@@ -1,7 +1,8 @@
 //! A picture tells the truth, in order, and its words can be read.
 
 use lockscope::diagram::{
-    Area, Fate, Layout, Mark, Picture, Scale, Shape, header, layout, miniature, paths, svg,
+    Area, Fate, Layout, Mark, Picture, Primitive, Scale, Shape, header, layout, miniature, paths,
+    svg,
 };
 use lockscope::narrate;
 use lockscope::run::{ClientSpec, Run, Scenario, compile};
@@ -303,6 +304,47 @@ fn the_bar_of_a_key_ends_where_a_clock_a_restart_or_its_time_ends_it() {
     let paused = ends(&["pause client-a before write#1 for 15s"]);
     assert_eq!(paused.len(), 5);
     assert!(paused.iter().all(|kept| kept.1 == 10_051), "{paused:?}");
+}
+
+/// Each refused try of five masters is a question, a deletion, and ten answers.
+#[test]
+fn refused_tries_at_five_masters_are_folded_and_counted() {
+    let run = masters(&[], &["pause client-a before write#1 for 15s"]);
+    let picture = picture(&run);
+    let messages = |m: &&Mark| matches!(m.shape, Shape::Message { .. });
+    let drawn = picture.marks.iter().filter(messages).count();
+    let told: Vec<String> = labels(&picture).into_iter().map(|l| l.0).collect();
+    for words in ["5 refused tries", "1.1–1.2 s apart"] {
+        assert!(told.iter().any(|t| t == words), "{told:?}");
+    }
+    assert_eq!(drawn + 5 * 20, run.record.messages.len());
+    let boxes = |m: &&Mark| matches!(m.shape, Shape::Ballot { .. });
+    // A's; of B the first that is refused, the last, after which too much happens, and the granted one.
+    assert_eq!(picture.marks.iter().filter(boxes).count(), 4);
+}
+
+#[test]
+fn rests_that_are_drawn_anew_are_rungs_with_their_spans() {
+    let settings = [("acquire.retry", "100ms"), ("acquire.jitter", "400ms")];
+    let pause = ["pause client-a before write#1 for 3s"];
+    let run = masters(&settings, &pause);
+    let before = masters(&[("acquire.retry", "100ms"), ("acquire.jitter", "0s")], &pause);
+    let rungs = |run: &Run| {
+        let rung = |m: &&Mark| matches!(m.shape, Shape::Rung { .. });
+        picture(run).marks.iter().filter(rung).count()
+    };
+    assert!(rungs(&run) > 0);
+    assert_eq!(rungs(&before), 0);
+}
+
+#[test]
+fn a_miniature_shows_what_each_master_has() {
+    let strips = |run: &Run| {
+        let drawn = miniature(run, 600, 48, Micros(u64::MAX));
+        drawn.iter().filter(|p| matches!(p, Primitive::Rect { height: 1, .. })).count()
+    };
+    assert_eq!(strips(&masters(&[], &[])), 10);
+    assert_eq!(strips(&race(&[])), 0);
 }
 
 #[test]

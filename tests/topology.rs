@@ -9,7 +9,7 @@ use lockscope::diagram::{Layout, Point, Shape, Topology, hit, layout, topology};
 use lockscope::narrate;
 use lockscope::run::Run;
 use lockscope::sim::{EventId, Micros};
-use support::{Case, race, random_case, seeds};
+use support::{Case, counters, race, random_case, seeds};
 
 fn at(run: &Run, moment: &str, width: i32) -> Topology {
     let at = Micros::parse(moment).expect("a moment");
@@ -36,6 +36,9 @@ fn told(run: &Run, moment: &str, expected: Expect) {
             Shape::Belief { .. } => "belief".into(),
             Shape::Truth { .. } => "truth".into(),
             Shape::Cut { .. } => "cut".into(),
+            Shape::Kept { whose, .. } => format!("has it as client {whose}'s"),
+            Shape::Ring { left, .. } => format!("ring {left:?}"),
+            Shape::Ballot { ballot, .. } => format!("{:?}", ballot.answers().collect::<Vec<_>>()),
             _ => continue,
         };
         text.push_str(&format!("{} {what}\n", mark.role.word()));
@@ -62,6 +65,7 @@ fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
             hold truth
             ink "Client B"
             hold "holds 42"
+            hold ring Some(783)
             ink "Lock service"
             ink "42 → B"
             muted "to 20.35 s"
@@ -69,6 +73,71 @@ fn a_paused_believer_a_grant_to_another_and_a_request_under_way() {
             ink "balance = 100"
             ink message Open 210,390 to 298,390
             ink "write 90 (42)"
+        "#]],
+    );
+}
+
+#[test]
+fn five_masters_in_a_row_each_with_what_it_has_and_the_answers_above_the_client() {
+    let program = "acquire; read x; work 1s; write x = x + 1; release";
+    let run = counters("redlock", program, "400ms").edits("at 0s crash redis-d").run();
+    let plane = at(&run, "520ms", 640);
+    let cards: Vec<_> = plane.spots.iter().filter(|s| s.label.starts_with("Redis")).collect();
+    assert_eq!(cards.len(), 5);
+    assert!(cards.windows(2).all(|pair| pair[0].area.right < pair[1].area.left));
+    assert!(cards.iter().all(|card| card.area.top == cards[0].area.top));
+    let others = plane.spots.iter().filter(|s| !s.label.starts_with("Redis"));
+    assert!(others.clone().all(|s| s.area.top > cards[0].area.bottom));
+    told(
+        &run,
+        "520ms",
+        expect![[r#"
+            Redis A: 5736 → A, to 10.051 s
+            Redis B: 5736 → A, to 10.051 s
+            Redis C: 5736 → A, to 10.051 s
+            Redis D: down
+            Redis E: 5736 → A, to 10.051 s
+            Client A: holds 5736
+            Client B: waits
+            Resource: x = 0
+            ink "Redis masters"
+            muted "the lock guards this"
+            ink "A"
+            hold has it as client 0's
+            hold "A"
+            hold ring Some(953)
+            ink "B"
+            hold has it as client 0's
+            hold "A"
+            hold ring Some(953)
+            ink "C"
+            hold has it as client 0's
+            hold "A"
+            hold ring Some(953)
+            ink "D"
+            muted "down"
+            ink "E"
+            hold has it as client 0's
+            hold "A"
+            hold ring Some(953)
+            ink [Some(true), Some(true), Some(true), None, Some(true)]
+            ink "4 of 5"
+            hold belief
+            hold truth
+            ink "Client A"
+            hold "holds 5736"
+            ink [Some(false), Some(false), Some(false), None, Some(false)]
+            ink "0 of 5"
+            ink "Client B"
+            ink "waits"
+            ink "Resource"
+            ink "x = 0"
+            ink message Open 210,454 to 240,309
+            ink message Open 210,463 to 270,315
+            ink message Open 210,472 to 300,320
+            ink message Open 210,480 to 300,364
+            ink message Open 210,489 to 361,330
+            ink "compare and delete (6185) ×5"
         "#]],
     );
 }
@@ -96,6 +165,7 @@ fn a_cut_a_held_message_a_queue_and_a_lost_message() {
             hold "holds 41"
             ink "Client B"
             ink "asks"
+            hold ring Some(885)
             ink "Lock service"
             ink "41 → A"
             muted "to 10.05 s"
@@ -122,6 +192,7 @@ fn a_cut_a_held_message_a_queue_and_a_lost_message() {
             muted "paused to 13.20 s"
             ink "Client B"
             ink "waits"
+            hold ring Some(805)
             ink "Lock service"
             ink "41 → A"
             muted "to 10.05 s, then B"

@@ -18,7 +18,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
             let dash = if *dashed { Dash::Dashed } else { Dash::Solid };
             vec![upright(*x, *top, *bottom, pen(role, 15, dash))]
         }
-        Shape::Tick { left, right, y } => {
+        Shape::Tick { left, right, y } | Shape::Rung { left, right, y } => {
             vec![level(*left, *right, *y, pen(role, 10, Dash::Solid))]
         }
         Shape::Fold { across, y } => across.iter().flat_map(|a| fold(*a, *y, role)).collect(),
@@ -45,7 +45,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Section { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 0)]
         }
-        Shape::Kept { area, whose } => vec![kept(area, *whose, role)],
+        Shape::Kept { area, whose } => vec![kept(area, *whose, role, true)],
         Shape::Stopwatch { left, right, top, bottom } => {
             let area = Area { left: *left, right: *right, top: *top, bottom: *bottom };
             vec![bracket(&area, role)]
@@ -75,6 +75,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         | Shape::Crash { at }
         | Shape::Restart { at }
         | Shape::Heal { at }
+        | Shape::Ring { at, .. }
         | Shape::Ballot { at, .. }
         | Shape::Yes { at }
         | Shape::No { at }
@@ -217,12 +218,12 @@ fn bracket(area: &Area, role: Role) -> Primitive {
 }
 
 /// A slim bar; who it belongs to is told by its pattern, and by a letter beside it.
-fn kept(area: &Area, whose: u16, role: Role) -> Primitive {
-    let outline = Some(pen(role, 13, Dash::Solid));
+pub(super) fn kept(area: &Area, whose: u16, role: Role, outlined: bool) -> Primitive {
+    let outline = Some(pen(role, 13, Dash::Solid)).filter(|_| outlined);
     match whose % 4 {
         0 => filled(area, None, Fill::Solid(role), 0),
         1 => filled(area, outline, Fill::Hatch(role), 0),
-        2 => filled(area, outline, Fill::Ground, 0),
+        2 => filled(area, outline, if outlined { Fill::Ground } else { Fill::Tint(role) }, 0),
         _ => filled(area, Some(pen(role, 13, Dash::Dashed)), Fill::Tint(role), 0),
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn icon(shape: &Shape, at: Point, role: Role) -> Vec<Primitive> {
         }
         Shape::Restart { .. } => restart(at, role),
         Shape::Heal { .. } => vec![disc(at, 50, thin), stroke(at, &[&[(-25, 0), (25, 0)]], thin)],
+        Shape::Ring { left, .. } => ring(at, *left, role),
         Shape::Ballot { ballot, .. } => boxes(*ballot, at, role),
         Shape::Yes { .. } => answer(at, Some(true), Role::Hold),
         Shape::No { .. } => answer(at, Some(false), role),
@@ -220,4 +221,45 @@ fn answer(at: Point, said: Option<bool>, role: Role) -> Vec<Primitive> {
         None => None,
     };
     std::iter::once(frame).chain(inside).collect()
+}
+
+/// The points of a circle at every 24th part of a turn, from the top and clockwise.
+const TURN: [(i32, i32); 25] = [
+    (0, -70),
+    (18, -68),
+    (35, -61),
+    (49, -49),
+    (61, -35),
+    (68, -18),
+    (70, 0),
+    (68, 18),
+    (61, 35),
+    (49, 49),
+    (35, 61),
+    (18, 68),
+    (0, 70),
+    (-18, 68),
+    (-35, 61),
+    (-49, 49),
+    (-61, 35),
+    (-68, 18),
+    (-70, 0),
+    (-68, -18),
+    (-61, -35),
+    (-49, -49),
+    (-35, -61),
+    (-18, -68),
+    (0, -70),
+];
+
+/// What is left of a span as a thick arc that ends at the top; the rest of the circle is thin.
+fn ring(at: Point, left: Option<u16>, role: Role) -> Vec<Primitive> {
+    let Some(left) = left else {
+        return vec![disc(at, 70, pen(role, 20, Dash::Dotted))];
+    };
+    let gone = 24 - (usize::from(left.min(1_000)) * 24).div_ceil(1_000);
+    let thin = disc(at, 70, pen(Role::Muted, 10, Dash::Solid));
+    let arc = TURN.get(gone..).filter(|arc| arc.len() > 1);
+    let arc = arc.map(|arc| stroke(at, &[arc], pen(role, 30, Dash::Solid)));
+    std::iter::once(thin).chain(arc).collect()
 }

@@ -119,9 +119,9 @@ impl Face {
             Face::Plate(text) => (width(text, FIGURES, true, true) + 10, PLATE),
             Face::Ballot(ballot, blocks) => {
                 let lines = blocks.get(block).map_or(&[][..], Vec::as_slice);
-                let boxes = TICK * ballot.counts()[2] as i32;
+                let (boxes, under) = boxed(*ballot, block);
                 let wide = lines.iter().map(|l| width(&l.text, SIZE, l.strong, false)).max();
-                (boxes.max(wide.unwrap_or(0)), TICK + LINE * lines.len() as i32)
+                (boxes.max(wide.unwrap_or(0)), under + LINE * lines.len() as i32)
             }
             Face::Blocks(blocks) => {
                 let lines = blocks.get(block).map_or(&[][..], Vec::as_slice);
@@ -297,8 +297,11 @@ fn draw(want: &Want, place: &Place, role: Role, halo: bool, marks: &mut Vec<Mark
         Face::Ballot(ballot, blocks) => {
             let lines = blocks.get(place.block).map_or(&[][..], Vec::as_slice);
             let at = Point { x: area.left, y: area.top };
-            push(Shape::Ballot { at, ballot: *ballot });
-            let place = Place { area: Area { top: area.top + TICK + 1, ..*area }, ..*place };
+            let (boxes, under) = boxed(*ballot, place.block);
+            if boxes > 0 {
+                push(Shape::Ballot { at, ballot: *ballot });
+            }
+            let place = Place { area: Area { top: area.top + under, ..*area }, ..*place };
             written(lines, &place, halo, push);
         }
         Face::Blocks(blocks) => {
@@ -306,6 +309,12 @@ fn draw(want: &Want, place: &Place, role: Role, halo: bool, marks: &mut Vec<Mark
             written(lines, place, halo, push);
         }
     }
+}
+
+/// How wide the boxes of a ballot are, and how far under their top the words begin. The third form,
+/// for want of room, has words alone.
+fn boxed(ballot: Ballot, block: usize) -> (i32, i32) {
+    if block < 2 { (TICK * ballot.counts()[2] as i32, TICK + 1) } else { (0, 0) }
 }
 
 /// Lines of words at a place.

@@ -244,6 +244,7 @@ impl Sayings<'_> {
             Testimony::Queue(_, client) | Testimony::Refuse(_, client, Ask::Acquire) => {
                 self.say(id, *client, "waits".into());
             }
+            Testimony::Count(_, Ask::Acquire, _, _, None) => self.say(id, node, "waits".into()),
             Testimony::Grant { client, token, .. } => {
                 self.tokens.insert(Grant(id), (node, *client, *token));
                 self.held.entry(node).or_default().push(Grant(id));

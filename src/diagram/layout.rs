@@ -6,6 +6,7 @@ use super::labels::{Face, Line, Spots, Want, blocks, place, single};
 use super::lanes::{self, BARS, HEADER, reach};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Knot, Lane, Layout, Mark, Picture, Point, Scale, Shape};
+use super::rests::apart;
 use super::signs::{Sign, signs};
 use super::story::{Bar, Fold, Story, Stretch, slow};
 use crate::judge::{Finding, IntervalKind};
@@ -76,7 +77,7 @@ pub(super) struct Composer<'r> {
     /// The left edge of all that is not the axis.
     left: i32,
     /// The lanes have moved together: words are broken into short lines where they do not fit.
-    tight: bool,
+    pub(super) tight: bool,
 }
 
 impl<'r> Composer<'r> {
@@ -93,6 +94,7 @@ impl<'r> Composer<'r> {
         composer.bars();
         composer.kept();
         composer.tallies();
+        composer.rests();
         composer.sections();
         composer.spans();
         story.folds.iter().for_each(|fold| composer.fold(fold));
@@ -169,7 +171,12 @@ impl<'r> Composer<'r> {
         for (node, x) in lanes {
             let mut top = HEADER - 8;
             let mut from = Micros::ZERO;
-            self.board.block(Area { left: x - 2, top, right: x + 2, bottom });
+            if self.tight && self.run.names().member(node).is_some() {
+                // Between lanes that stand as close as this no words would ever have room.
+                self.board.draw(Point { x, y: top }, Point { x, y: bottom });
+            } else {
+                self.board.block(Area { left: x - 2, top, right: x + 2, bottom });
+            }
             let story = self.story;
             for down in story.downs.iter().filter(|d| d.node == node) {
                 let (crash, back) = (self.y(down.from), self.y(down.to));
@@ -264,7 +271,7 @@ impl<'r> Composer<'r> {
                     self.span(bar, role, Shape::Belief { area }, area);
                 }
                 IntervalKind::Promise => {
-                    let (left, right) = (x - BARS - 3, x - 4);
+                    let (left, right) = (x - BARS - 3 - self.story.aside(), x - 4);
                     let tick = Shape::PromiseEnd { left, right, y: bottom };
                     self.push(bar.event, Role::Muted, bar.to, None, tick);
                 }
@@ -376,7 +383,15 @@ impl<'r> Composer<'r> {
         };
         lines.extend(tell(fold.refused, "refused try", "refused tries"));
         lines.extend(tell(fold.renewed, "renewal", "renewals"));
-        let face = self.face(blocks(&[lines], false));
+        let face = match fold.rests {
+            // Where there is room for it.
+            Some(rests) => {
+                let more = [lines.clone(), vec![apart(rests)]].concat();
+                blocks(&[more, lines], false)
+            }
+            None => blocks(&[lines], false),
+        };
+        let face = self.face(face);
         let mut places = Vec::new();
         let offsets = [0, 10, -10, 18, -18];
         for (block, off) in (0..face.forms()).flat_map(|b| offsets.map(|off| (b, off))) {
@@ -402,7 +417,7 @@ impl<'r> Composer<'r> {
     fn signs(&mut self, signs: &[Sign]) -> Vec<(MsgId, Point, i32)> {
         let mut ends = Vec::new();
         let mut free = vec![i32::MIN; self.picture.lanes.len()];
-        for sign in signs {
+        for sign in signs.iter().filter(|sign| !self.story.quiet.contains(&sign.event)) {
             let Some(x) = self.lane(sign.node).map(|l| l.x) else { continue };
             let reach = sign.kind.reach();
             let free = &mut free[usize::from(sign.node.0)];
@@ -455,7 +470,10 @@ fn layer(shape: &Shape) -> u8 {
         | Shape::Stopwatch { .. }
         | Shape::Valid { .. }
         | Shape::Section { .. } => 2,
-        Shape::Ladder { .. } | Shape::PromiseEnd { .. } | Shape::Cap { .. } => 3,
+        Shape::Ladder { .. }
+        | Shape::Rung { .. }
+        | Shape::PromiseEnd { .. }
+        | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,
         Shape::Message { .. } | Shape::Held { .. } | Shape::Hand { .. } => 6,

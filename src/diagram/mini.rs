@@ -4,6 +4,7 @@ use super::draw::{filled, level, pen, through};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive};
 use super::palette::Role;
 use super::picture::{Area, Point};
+use super::several::Kept;
 use super::signs::{Kind, signs};
 use super::story::{Bar, Story};
 use crate::judge::{Finding, IntervalKind};
@@ -12,6 +13,9 @@ use crate::sim::Micros;
 
 /// The height of the row of marks under the bars.
 const MARKS: i32 = 12;
+
+/// The height of the strip of one of several servers.
+const STRIP: i32 = 2;
 
 /// Bars and signs that stand closer than this look like one.
 const CLOSE: i32 = 3;
@@ -32,7 +36,9 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
         Area { left, top, right: x(to).max(left + 2), bottom }
     };
     let clients = (run.names().of_kind(NodeKind::Client).count() as i32).max(1);
-    let room = (height - MARKS).max(2 * clients);
+    let strips = strips(run, &story);
+    let below = if strips.is_empty() { 0 } else { STRIP * strips.len() as i32 + 1 };
+    let room = (height - MARKS - below).max(2 * clients);
     let row = (room / clients).min(16);
     let thick = (row * 5 / 9).clamp(1, 8);
     let mut drawn = Vec::new();
@@ -70,6 +76,7 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
         let area = across(section.from, section.to, top + 1, top + thick);
         drawn.push(filled(&area, Some(pen(Role::Ink, 10, Dash::Solid)), Fill::Ground, 0));
     }
+    drawn.extend(striped(&strips, row * clients + 1, x));
     let y = height - MARKS / 2;
     drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
     for pause in story.pauses.iter().filter(|p| p.from <= seen) {
@@ -88,6 +95,29 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
             None => last.push((sign.kind, sign.role, at.x)),
         }
         drawn.extend(mark(sign.kind, sign.role, at));
+    }
+    drawn
+}
+
+/// What each of several servers has, a thin strip each.
+fn strips<'s>(run: &Run, story: &'s Story) -> Vec<Vec<&'s Kept>> {
+    if story.kept.is_empty() {
+        return Vec::new();
+    }
+    let servers = run.names().of_kind(NodeKind::Service);
+    servers.map(|node| story.kept.iter().filter(|kept| kept.node == node).collect()).collect()
+}
+
+/// The strips, from this height on.
+fn striped(strips: &[Vec<&Kept>], top: i32, x: impl Fn(Micros) -> i32) -> Vec<Primitive> {
+    let mut drawn = Vec::new();
+    for (place, kept) in strips.iter().enumerate() {
+        let top = top + STRIP * place as i32;
+        drawn.extend(kept.iter().map(|kept| {
+            let (left, bottom) = (x(kept.from), top + STRIP - 1);
+            let area = Area { left, top, right: x(kept.to).max(left + 2), bottom };
+            super::draw::kept(&area, kept.client.0, Role::Hold, false)
+        }));
     }
     drawn
 }

@@ -191,6 +191,10 @@ pub enum Shape {
     Yes { at: Point },
     /// It says no: a small box with a stroke.
     No { at: Point },
+    /// A client asks again, after a rest: a rung across the outline of its waiting.
+    Rung { left: i32, right: i32, y: i32 },
+    /// A deadline that drains: what is left of its span, in thousandths; none while its clock stands.
+    Ring { at: Point, left: Option<u16> },
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
@@ -281,6 +285,7 @@ impl Shape {
             Shape::Cut { x, top, bottom } => upright(*x, 6, *top, *bottom),
             Shape::Tick { left, right, y }
             | Shape::PromiseEnd { left, right, y }
+            | Shape::Rung { left, right, y }
             | Shape::Cap { left, right, y } => {
                 Area { left: *left, top: y - 1, right: *right, bottom: y + 1 }
             }
@@ -345,6 +350,7 @@ impl Shape {
             | Shape::ClockFace { at }
             | Shape::Held { at }
             | Shape::Hourglass { at }
+            | Shape::Ring { at, .. }
             | Shape::Torn { at }
             | Shape::Restart { at } => (at, 9),
             Shape::Accepted { at } | Shape::StaleAccepted { at } => (at, 8),

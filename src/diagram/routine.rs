@@ -1,9 +1,10 @@
 //! Exchanges that repeat what was seen before, and which of them disappear in folds.
 
+use super::fans::Fan;
 use super::story::IDLE;
 use crate::judge::{Ask, Testimony};
 use crate::run::Run;
-use crate::sim::{Micros, MsgId, ProcId, Set, Table, sort, sort_by_key};
+use crate::sim::{EventId, Micros, MsgId, ProcId, Set, Table, sort, sort_by_key};
 
 /// A request and its answer that repeat what was seen before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +15,9 @@ pub(super) enum Routine {
 
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    pub messages: [Option<MsgId>; 2],
+    pub messages: Vec<MsgId>,
+    /// What else was said in it that would have a mark of its own.
+    pub events: Vec<EventId>,
     pub routine: Option<Routine>,
     pub from: Micros,
     pub to: Micros,
@@ -23,7 +26,7 @@ pub(super) struct Exchange {
 impl Exchange {
     /// The moments at which something of it is drawn.
     fn moments<'r>(&'r self, run: &'r Run) -> impl Iterator<Item = Micros> + 'r {
-        self.messages.iter().flatten().flat_map(move |id| {
+        self.messages.iter().flat_map(move |id| {
             let info = run.record.message(*id);
             let both = [Some(info.sent), info.delivered];
             both.into_iter().flatten().map(move |event| run.record.event(event).at)
@@ -111,7 +114,7 @@ fn from_back(run: &Run, exchanges: &mut Vec<Exchange>, known: &[Micros], drawn: 
 }
 
 /// Refused polls and accepted renewals, each but the first of its kind, in the order of time.
-pub(super) fn exchanges(run: &Run) -> Vec<Exchange> {
+pub(super) fn exchanges(run: &Run, fans: &[Fan]) -> Vec<Exchange> {
     let record = &run.record;
     // A request's number counts for its client; its answer repeats it.
     let mut answers: Table<(ProcId, ProcId, u64), MsgId> = Table::new();
@@ -143,9 +146,10 @@ pub(super) fn exchanges(run: &Run) -> Vec<Exchange> {
         let Some(answer) = answers.get(&(info.to, info.from, info.body.request)) else { continue };
         let (Some(last), true) = (record.message(*answer).delivered, again) else { continue };
         let (from, to) = (record.event(info.sent).at, record.event(last).at);
-        let messages = [Some(asked), Some(*answer)];
-        found.push(Exchange { messages, routine: Some(routine), from, to });
+        let messages = vec![asked, *answer];
+        found.push(Exchange { messages, events: Vec::new(), routine: Some(routine), from, to });
     }
-    sort_by_key(&mut found, |e| (e.from, e.messages));
+    found.extend(super::fans::refused(run, fans));
+    sort_by_key(&mut found, |e| (e.from, e.messages.first().copied()));
     found
 }

@@ -246,6 +246,22 @@ impl Composer<'_> {
         (face, Spots::Beside { at, right, left, down: 0 })
     }
 
+    /// Places across the lanes of a group, where nothing stands between them.
+    fn among(&self, face: &Face, y: i32, left: i32) -> Vec<Place> {
+        let mut places = Vec::new();
+        for block in 0..face.forms() {
+            let (wide, high) = face.size(block);
+            for off in [16, 26, -26, 36, -36, 48] {
+                for step in 0..12 {
+                    let (left, top) = (left + 12 * step, y + off - high / 2);
+                    let area = Area { left, top, right: left + wide, bottom: top + high };
+                    places.push(Place { area, anchor: Anchor::Start, block });
+                }
+            }
+        }
+        places
+    }
+
     /// Places to the right of a group of lanes, and then to the left of it.
     pub(super) fn outside(&self, face: &Face, y: i32) -> Spots {
         let grouped = || self.picture.lanes.iter().filter(|lane| lane.grouped);
@@ -261,6 +277,9 @@ impl Composer<'_> {
                     places.push(Place { area, anchor, block });
                 }
             }
+        }
+        if self.tight {
+            places.extend(self.among(face, y, first));
         }
         Spots::Given(places)
     }
@@ -286,6 +305,6 @@ fn told(tally: &Tally) -> Vec<Vec<Line>> {
                 vec![first(), line(format!("{took}{elapsed}"), false), late]
             })
             .to_vec(),
-        None => vec![vec![first()]],
+        None => vec![vec![first()]; 3],
     }
 }

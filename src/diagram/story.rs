@@ -2,6 +2,7 @@
 
 use super::fans;
 use super::lanes::{ASIDE, COLUMN};
+use super::rests::{range, rests};
 use super::routine::{self, Exchange, Routine};
 use super::several::{Kept, Tally, kept, tallies};
 use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
@@ -95,6 +96,8 @@ pub(super) struct Fold {
     pub event: EventId,
     pub refused: u32,
     pub renewed: u32,
+    /// The shortest and the longest rest between its refused tries, where they differ.
+    pub rests: Option<(Micros, Micros)>,
 }
 
 /// All that a picture shows, without a place.
@@ -113,6 +116,10 @@ pub(super) struct Story {
     pub kept: Vec<Kept>,
     /// How clients count their answers.
     pub tallies: Vec<Tally>,
+    /// The rests of a client between two tries, where they are not all alike.
+    pub rests: Vec<Stretch>,
+    /// What was said in exchanges that disappear in folds.
+    pub quiet: Set<EventId>,
     /// The moments at which something is drawn, in order.
     pub moments: Vec<Micros>,
 }
@@ -126,10 +133,12 @@ impl Story {
         story.sections(run);
         story.kept = kept(run);
         story.tallies = tallies(run);
-        let exchanges = routine::exchanges(run);
+        story.rests = rests(run);
+        let fans = fans::fans(run);
+        let exchanges = routine::exchanges(run, &fans);
         let hushed = story.time(run, exchanges);
         story.flights(run, &hushed);
-        fans::unite(run, slow(run), &mut story.flights);
+        fans::unite(run, &fans, slow(run), &mut story.flights);
         story
     }
 
@@ -181,6 +190,11 @@ impl Story {
                 Some(Testimony::Refuse(_, client, Ask::Acquire))
                 | Some(Testimony::Queue(_, client)) => {
                     if let Some(wait) = waiting.get_mut(client) {
+                        wait.1 = true;
+                    }
+                }
+                Some(Testimony::Count(_, Ask::Acquire, _, _, None)) => {
+                    if let Some(wait) = waiting.get_mut(&node) {
                         wait.1 = true;
                     }
                 }
@@ -329,18 +343,23 @@ impl Story {
     /// that disappear in folds.
     fn time(&mut self, run: &Run, mut exchanges: Vec<Exchange>) -> Set<MsgId> {
         let mut routine = vec![false; run.record.messages.len()];
-        for id in exchanges.iter().flat_map(|e| e.messages).flatten() {
+        for id in exchanges.iter().flat_map(|e| &e.messages) {
             routine[id.0 as usize] = true;
         }
+        let said: Set<EventId> = exchanges.iter().flat_map(|e| e.events.iter().copied()).collect();
         let mut moments: Vec<Micros> = self.always(run);
-        moments.extend(run.record.events.iter().filter_map(|event| {
+        moments.extend(run.record.events.iter().enumerate().filter_map(|(index, event)| {
             let hushed = event.message().is_some_and(|m| routine[m.0 as usize]);
+            let hushed = hushed || said.contains(&EventId(index as u32));
             (!hushed && is_drawn(event)).then_some(event.at)
         }));
         routine::draw(run, &mut exchanges, &mut moments);
         self.moments = moments;
         self.fold(run, &exchanges);
-        exchanges.iter().flat_map(|e| e.messages).flatten().collect()
+        self.quiet = exchanges.iter().flat_map(|e| e.events.iter().copied()).collect();
+        let quiet = &self.quiet;
+        self.tallies.retain(|tally| !quiet.contains(&tally.event));
+        exchanges.iter().flat_map(|e| e.messages.iter().copied()).collect()
     }
 
     /// The ends of spans, which are drawn whatever events there are.
@@ -373,6 +392,7 @@ impl Story {
                 event: EventId(first as u32),
                 refused: count(Routine::Refused),
                 renewed: count(Routine::Renewed),
+                rests: range(&self.rests, from, to),
             });
         }
     }

@@ -3,6 +3,7 @@
 
 use super::palette::Role;
 use super::picture::{Anchor, Area, Fate, Lane, Mark, Point, Shape, Words};
+use super::row::Said;
 use super::text::{SIZE, fit, width as width_of};
 use super::words::{message, short};
 use crate::judge::{Interval, IntervalKind};
@@ -64,20 +65,27 @@ pub fn topology(
     plane.out
 }
 
-struct Plane<'r> {
-    run: &'r Run,
-    world: &'r World<Locks>,
-    last: Option<EventId>,
-    out: Topology,
+pub(super) struct Plane<'r> {
+    pub(super) run: &'r Run,
+    pub(super) world: &'r World<Locks>,
+    pub(super) last: Option<EventId>,
+    pub(super) out: Topology,
 }
 
 impl Plane<'_> {
-    fn push(&mut self, event: EventId, role: Role, shape: Shape) {
+    pub(super) fn push(&mut self, event: EventId, role: Role, shape: Shape) {
         let bounds = shape.bounds();
         self.out.marks.push(Mark { event, role, shape, from: Micros::ZERO, until: None, bounds });
     }
 
-    fn words(&mut self, event: EventId, role: Role, text: &str, at: Point, anchor: Anchor) {
+    pub(super) fn words(
+        &mut self,
+        event: EventId,
+        role: Role,
+        text: &str,
+        at: Point,
+        anchor: Anchor,
+    ) {
         let (text, size) = (text.to_string(), SIZE);
         let words = Words { text, at, anchor, size, strong: false, mono: false, halo: true };
         self.push(event, role, Shape::Words(words));
@@ -87,7 +95,9 @@ impl Plane<'_> {
     fn place(&mut self, width: i32) {
         let names = self.run.names();
         let clients: Vec<ProcId> = names.of_kind(NodeKind::Client).collect();
-        let mut right: Vec<ProcId> = names.of_kind(NodeKind::Service).collect();
+        let services = names.of_kind(NodeKind::Service);
+        let (row, mut right): (Vec<ProcId>, Vec<ProcId>) =
+            services.partition(|node| names.member(*node).is_some());
         right.extend(names.of_kind(NodeKind::Gateway));
         right.extend(names.of_kind(NodeKind::Resource));
         let width = width.max(300);
@@ -96,11 +106,12 @@ impl Plane<'_> {
         let pitch =
             if width < 560 { (380 / rows).clamp(124, 170) } else { (540 / rows).clamp(140, 250) };
         self.out.width = width;
-        self.out.height = rows * pitch + 2 * EDGE;
+        let above = self.row(&row, EDGE + wide, width - EDGE);
+        self.out.height = above + rows * pitch + 2 * EDGE;
         for (nodes, left) in [(clients, EDGE), (right, width - EDGE - wide)] {
             let each = rows * pitch / (nodes.len() as i32).max(1);
             for (index, node) in nodes.into_iter().enumerate() {
-                let top = EDGE + each * index as i32 + (each - BOX) / 2;
+                let top = above + EDGE + each * index as i32 + (each - BOX) / 2;
                 let area = Area { left, top, right: left + wide, bottom: top + BOX };
                 let label = fit(&names.node(node).label, wide - 12, NAME, true);
                 self.out.spots.push(Spot { node, area, label, says: String::new() });
@@ -112,7 +123,7 @@ impl Plane<'_> {
         self.out.spots.iter().find(|s| s.node == node)
     }
 
-    fn kind(&self, node: ProcId) -> NodeKind {
+    pub(super) fn kind(&self, node: ProcId) -> NodeKind {
         self.run.names().node(node).kind
     }
 
@@ -137,13 +148,21 @@ impl Plane<'_> {
             (2 * index - count + 1) * PORT.min((BOX - 20) / count.max(1)) / 2
         };
         let middle = |area: Area| (area.top + area.bottom) / 2;
+        if self.run.names().member(peer).is_some() {
+            let start = Point { x: from.right, y: middle(from) + place(false, peer) };
+            let x = (to.left + to.right + place(true, client)) / 2;
+            return Some((start, Point { x, y: to.bottom }));
+        }
         Some((
             Point { x: from.right, y: middle(from) + place(false, peer) },
             Point { x: to.left, y: middle(to) + place(true, client) },
         ))
     }
 
-    fn previous(&self, is: impl Fn(ProcId, &What<crate::judge::Testimony>) -> bool) -> EventId {
+    pub(super) fn previous(
+        &self,
+        is: impl Fn(ProcId, &What<crate::judge::Testimony>) -> bool,
+    ) -> EventId {
         let count = self.last.map_or(0, |l| l.0 as usize + 1);
         let past = self.run.record.events.iter().take(count);
         let found = past.enumerate().filter(|(_, e)| is(e.node, &e.what)).last();
@@ -234,6 +253,7 @@ impl Plane<'_> {
         for index in 0..self.out.spots.len() {
             let Some(spot) = self.out.spots.get(index).cloned() else { continue };
             let (node, area) = (spot.node, spot.area);
+            let member = self.run.names().member(node).map(str::to_string);
             let saying = self.last.and_then(|last| {
                 let lane = lanes.iter().find(|l| l.node == node)?;
                 let next = lane.sayings.partition_point(|s| s.event <= last);
@@ -241,6 +261,18 @@ impl Plane<'_> {
             });
             let event = saying.map_or(EventId(0), |s| s.event);
             self.push(event, Role::Ink, Shape::Box { area });
+            if let Some(name) = member {
+                let said = saying.map_or(String::new(), |s| s.text.clone());
+                let says = [Some(said), self.more(node)].into_iter().flatten();
+                let says: Vec<String> = says.filter(|words| !words.is_empty()).collect();
+                self.card(node, area, &name, event);
+                if let Some(spot) = self.out.spots.get_mut(index) {
+                    spot.says = says.join(", ");
+                }
+                continue;
+            }
+            self.rings(node, area);
+            self.ticks(node, area);
             let bars = self.bars(node, area);
             let x = area.left + 10 + bars;
             let most = area.right - x - 6;
@@ -349,7 +381,7 @@ impl Plane<'_> {
         let now = self.world.now();
         let messages = &self.run.record.messages;
         let sent = messages.partition_point(|m| m.sent <= last);
-        let mut above = 0;
+        let mut said: Vec<Said> = Vec::new();
         for index in 0..sent {
             let Some(info) = messages.get(index) else { continue };
             let at = |id: EventId| self.run.record.event(id).at;
@@ -383,18 +415,41 @@ impl Plane<'_> {
             let event = info.sent;
             let track = vec![tail, head];
             self.push(event, role, Shape::Message { id, track, sent, arrives, fate, soft });
-            let words = if words.is_empty() { info.body.name.to_string() } else { words };
-            let words = token.map_or(words.clone(), |t| format!("{words} ({})", t.0));
-            let words = if held && fate == Fate::Open { format!("{words}, held") } else { words };
-            let at = self.beside_way(&words, [tail, head, end], above % 3);
-            above += 1;
-            self.words(event, Role::Ink, &words, at, Anchor::Middle);
+            let name = if words.is_empty() { info.body.name.to_string() } else { words };
+            let held = held && fate == Fate::Open;
+            // One label speaks for all that say the same to servers that stand in a row.
+            let (asks, tells) = (self.is_member(info.to), self.is_member(info.from));
+            let of = (asks || tells).then_some(if asks { info.from } else { info.to });
+            let alike =
+                |s: &&mut Said| of.is_some() && (s.of, &s.name, s.held) == (of, &name, held);
+            match said.iter_mut().find(alike) {
+                Some(same) => {
+                    same.count += 1;
+                    same.token = same.token.or(token);
+                }
+                None => {
+                    said.push(Said {
+                        event,
+                        name,
+                        token,
+                        held,
+                        way: [tail, head, end],
+                        of,
+                        count: 1,
+                    });
+                }
+            }
         }
+        self.say(said);
+    }
+
+    fn is_member(&self, node: ProcId) -> bool {
+        self.run.names().member(node).is_some()
     }
 
     /// Where a message's words stand: above the middle of the way that it has come, and where a box is
     /// in the way, further along, so that no edge runs through them.
-    fn beside_way(&self, words: &str, [tail, head, end]: [Point; 3], row: i32) -> Point {
+    pub(super) fn beside_way(&self, words: &str, [tail, head, end]: [Point; 3], row: i32) -> Point {
         let half = width_of(words, SIZE, false, false) / 2;
         let most = (self.out.width - half - 4).max(half + 4);
         let up = 9 + 15 * row;

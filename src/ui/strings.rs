@@ -265,6 +265,18 @@ pub const LEGEND: &[(&str, &str)] = &[
     ),
     ("Number in a plate", "The token that a grant or a message carries."),
     ("Band with dotted edges", "Two clients believe at the same time."),
+    (
+        "Slim bar on a narrow lane",
+        "Whose the lock is at that one of several servers. Its letter and its pattern say whose.",
+    ),
+    (
+        "Bracket, then an empty bar",
+        "How long a try took, and for how long its client may act, by its own count.",
+    ),
+    (
+        "Small boxes",
+        "What several servers answered: a tick for yes, a stroke for no, nothing where none came.",
+    ),
     ("Square, octagon, starburst", "A write was accepted; it was rejected; harm was done."),
 ];
 
