@@ -260,6 +260,15 @@ fn a_question_to_five_masters_has_one_label_and_every_arrow_is_a_mark_of_its_own
 }
 
 #[test]
+fn an_answer_that_comes_after_its_client_has_counted_speaks_for_itself() {
+    let settings = [("redlock.patience", "200ms")];
+    let run = masters(&settings, &["delay redis-d>client-a#1 by 150ms"]);
+    let labels = labels(&picture(&run));
+    let said = |words: &str| labels.iter().filter(|l| l.0 == words).count();
+    assert_eq!([said("OK ×4"), said("OK"), said("4 of 5"), said("OK ×5")], [1, 1, 1, 1]);
+}
+
+#[test]
 fn masters_stand_close_together_under_one_name() {
     let run = masters(&[], &[]);
     for (width, widest) in [(390, 480), (800, 800), (1280, 1280)] {

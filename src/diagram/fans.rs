@@ -2,6 +2,7 @@
 //! label speaks for all that say the same.
 
 use super::routine::{Exchange, Routine};
+use super::several::Tally;
 use super::story::{End, Flight};
 use crate::judge::{Ask, LockId, Testimony, Token};
 use crate::run::{NodeKind, Run};
@@ -114,7 +115,12 @@ pub(super) fn refused(run: &Run, fans: &[Fan]) -> Vec<Exchange> {
 }
 
 /// Lets one arrow of each fan speak for all. What takes longer than `slow` speaks for itself.
-pub(super) fn unite(run: &Run, fans: &[Fan], slow: Micros, flights: &mut [Flight]) {
+pub(super) fn unite(
+    run: &Run,
+    (fans, tallies): (&[Fan], &[Tally]),
+    slow: Micros,
+    flights: &mut [Flight],
+) {
     let quick = |flight: &Flight| match flight.end {
         End::Arrives(at) => at.since(flight.sent) <= slow && flight.held.is_none(),
         _ => false,
@@ -135,18 +141,32 @@ pub(super) fn unite(run: &Run, fans: &[Fan], slow: Micros, flights: &mut [Flight
         let mut back = drawn(&fan.back, flights);
         back.retain(|index| flights.get(*index).is_some_and(quick));
         let soft = matches!(fan.ask, Some((Ask::Release, ..)));
-        let mut said: Vec<(String, usize)> = Vec::new();
-        for index in &back {
-            let Some(flight) = flights.get_mut(*index) else { continue };
-            flight.soft = soft;
-            let name = run.record.message(flight.id).body.name;
-            match said.iter_mut().find(|s| s.0 == name) {
-                Some(same) => same.1 += 1,
-                None => said.push((name.into(), 1)),
-            }
+        // What comes after its client has counted is no part of what it counted.
+        let counted = tallies.iter().find(|t| (t.node, t.from) == (fan.client, fan.sent));
+        let in_time = |index: &usize| match (flights.get(*index).map(|f| f.end), counted) {
+            (Some(End::Arrives(at)), Some(tally)) => at <= tally.at,
+            _ => true,
+        };
+        let (heard, late): (Vec<usize>, Vec<usize>) = back.into_iter().partition(in_time);
+        for part in [heard, late] {
+            answers(run, flights, &part, soft);
         }
-        speak(flights, &back, None, &said);
     }
+}
+
+/// One arrow says what all these answers say.
+fn answers(run: &Run, flights: &mut [Flight], arrows: &[usize], soft: bool) {
+    let mut said: Vec<(String, usize)> = Vec::new();
+    for index in arrows {
+        let Some(flight) = flights.get_mut(*index) else { continue };
+        flight.soft = soft;
+        let name = run.record.message(flight.id).body.name;
+        match said.iter_mut().find(|s| s.0 == name) {
+            Some(same) => same.1 += 1,
+            None => said.push((name.into(), 1)),
+        }
+    }
+    speak(flights, arrows, None, &said);
 }
 
 /// The first of these arrows that arrives gets the words, the others none. Of a question that is the

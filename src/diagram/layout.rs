@@ -19,7 +19,7 @@ const ROUNDS: usize = 4;
 /// On a page narrower than this, lanes move together so that all of them are in sight.
 const NARROW: i32 = 560;
 /// How wide a line of words is at most, where words have to be broken.
-const SHORT_LINE: i32 = 60;
+pub(super) const SHORT_LINE: i32 = 60;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 

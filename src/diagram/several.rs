@@ -4,7 +4,7 @@
 use super::board::Place;
 use super::labels::{Face, Line, Spots, Want, blocks};
 use super::lanes::{ASIDE, BARS};
-use super::layout::Composer;
+use super::layout::{Composer, SHORT_LINE};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Point, Shape, Words};
 use super::signs::Sign;
@@ -236,7 +236,7 @@ impl Composer<'_> {
             for first in words.iter_mut().filter_map(|lines| lines.first_mut()) {
                 *first = format!("{name}: {first}");
             }
-            let face = self.face(blocks(&words, sign.strong));
+            let face = blocks(&words, sign.strong).or_wrapped(SHORT_LINE);
             let spots = self.outside(&face, at.y);
             return (face, spots);
         }

@@ -138,7 +138,7 @@ impl Story {
         let exchanges = routine::exchanges(run, &fans);
         let hushed = story.time(run, exchanges);
         story.flights(run, &hushed);
-        fans::unite(run, &fans, slow(run), &mut story.flights);
+        fans::unite(run, (&fans, &story.tallies), slow(run), &mut story.flights);
         story
     }
 

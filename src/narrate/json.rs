@@ -2,6 +2,7 @@
 
 use super::sentence::sentence;
 use crate::json::Json;
+use crate::judge::Testimony;
 use crate::run::{ClientSpec, ResourceSpec, Run, Scenario, kind};
 use crate::sim::{Discard, EventId, Micros, MsgId, ProcId, Table, What, World};
 
@@ -124,8 +125,33 @@ fn event(run: &Run, at: EventId, local_us: i64) -> Json {
         ("token", kind::token(&run.record, event).map(|t| t.0.to_string().into())),
         // The event in which the grant was made that this event is about.
         ("grant", kind::grant(at, event).map(|g| u64::from(g.0.0).into())),
+        ("keeps", keeps(run, event.note())),
+        ("count", count(event.note())),
         ("sentence", Some(sentence(run, at).into())),
     ])
+}
+
+/// What one of several servers has: whose, and until when by its clock.
+fn keeps(run: &Run, note: Option<&Testimony>) -> Option<Json> {
+    let Some(Testimony::Keep { of, until, .. }) = note else { return None };
+    Some(object([
+        ("client", of.map(|of| id(run, of.0)).into()),
+        ("until_us", until.map(|until| until.0).into()),
+    ]))
+}
+
+/// What a client has counted of the answers of several servers.
+fn count(note: Option<&Testimony>) -> Option<Json> {
+    let Some(Testimony::Count(_, _, ballot, elapsed, left)) = note else { return None };
+    let [yes, no, of] = ballot.counts().map(u64::from);
+    Some(object([
+        ("yes", yes.into()),
+        ("no", no.into()),
+        ("of", of.into()),
+        ("elapsed_us", elapsed.0.into()),
+        // `null` where the client may not act.
+        ("left_us", left.map(|left| left.0).into()),
+    ]))
 }
 
 fn message(run: &Run, msg: MsgId) -> Json {
