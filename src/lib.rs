@@ -11,8 +11,8 @@
 //! - [`narrate`]: sentences, log, Mermaid, JSON, Markdown.
 //! - [`diagram`]: a run laid out as marks; geometry only.
 //! - [`lesson`]: the file format, its validation with located errors, its assertions.
-//! - [`sheet`]: a lesson on paper and as a page without the program; the teacher's sheet.
 //! - [`replay`] (native only): transcripts of real servers, played with the simulated ones.
+//! - [`sheet`]: a lesson on paper and as a page without the program; the teacher's sheet; what real servers answered.
 //! - [`ui`]: the page; its state and addresses are plain Rust, the rest is wasm32 only.
 //! - `cli` (native only): the terminal.
 //!

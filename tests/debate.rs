@@ -236,7 +236,7 @@ fn a_label_stays_where_the_resource_checks_and_says_that_this_is_no_proof() {
 #[test]
 fn on_paper_the_debate_is_a_table_and_the_label_one_of_designs_against_attacks() {
     let lesson = lesson();
-    let page = sheet::lesson_page(&lesson, &Shell { style: "s.css", icon: "i.svg" });
+    let page = sheet::lesson_page(&lesson, &Shell { style: "s.css", icon: "i.svg", home: "../" });
     for point in &lesson.debate {
         assert!(
             page.contains(&format!("<strong>{}</strong> {}", point.id, point.title)),

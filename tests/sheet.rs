@@ -10,7 +10,7 @@ use lockscope::run::Run;
 use lockscope::sheet::{self, Scene, Shell, WIDTH};
 use lockscope::sim::EventId;
 
-const SHELL: Shell<'_> = Shell { style: "../style.css", icon: "../favicon.svg" };
+const SHELL: Shell<'_> = Shell { style: "../style.css", icon: "../favicon.svg", home: "../" };
 
 /// A lesson with one of everything that a sheet shows.
 const SMALL: &str = r##"+++

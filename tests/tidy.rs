@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms from the bottom up: each may use those before it.
 const ROOMS: &[&str] = &[
-    "sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "sheet", "replay",
+    "sim", "judge", "systems", "run", "search", "narrate", "diagram", "lesson", "replay", "sheet",
     "ui", "cli",
 ];
 /// Rooms whose results must be the same everywhere, byte for byte.

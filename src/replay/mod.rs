@@ -12,12 +12,14 @@ mod compare;
 mod drive;
 mod names;
 mod redlock;
+mod shown;
 mod stage;
 mod transcript;
 mod typed;
 
 use drive::{Drive, Verdict};
-pub use transcript::{Malformed, Transcript, read};
+pub use shown::{answered, asked, came};
+pub use transcript::{Malformed, Step, Transcript, read};
 pub use typed::typed;
 
 /// What became of one transcript.
@@ -35,6 +37,18 @@ pub struct Replayed {
 
 /// Systems whose transcripts can be replayed.
 pub const SYSTEMS: [&str; 2] = ["redis", "redlock"];
+
+/// What the simulated servers are known to do otherwise.
+pub const DEVIATIONS: [&str; 5] = [
+    "Ten times a second a server looks for keys whose time is over, and where in that tenth it begins \
+     is chance. A DBSIZE so soon after an end can count one key more or less than a real server.",
+    "A replica never gives its master up: the time-out of a silent replication link (repl-timeout) is \
+     not modelled.",
+    "How much memory a key takes is not modelled: maxmemory is either off or always passed.",
+    "SHUTDOWN does not wait for replicas that lag.",
+    "A FAILOVER of Redis 7.0 takes one to two seconds, as it waits for periodic jobs; here it takes at \
+     most one.",
+];
 
 /// Plays a transcript.
 pub fn replay(transcript: &Transcript) -> Replayed {

@@ -11,6 +11,8 @@ pub struct Transcript {
     pub version: String,
     /// How the servers were started.
     pub server: String,
+    /// What it shows, in a sentence; it may say nothing.
+    pub establishes: String,
     /// The steps in order.
     pub steps: Vec<Step>,
     /// What the values of different steps must be to each other.
@@ -75,6 +77,7 @@ pub fn read(text: &str) -> Result<Transcript, Malformed> {
         system: String::new(),
         version: String::new(),
         server: String::new(),
+        establishes: String::new(),
         steps: Vec::new(),
         order: Vec::new(),
         last_line: 0,
@@ -118,6 +121,8 @@ impl Transcript {
         self.system = text("system")?;
         self.version = text("version")?;
         self.server = text("server")?;
+        self.establishes =
+            meta.get("establishes").and_then(Value::as_str).unwrap_or_default().to_string();
         if self.system.is_empty() {
             return malformed(line, "found an empty `system`");
         }

@@ -2,10 +2,13 @@
 //!
 //! Everything here is a tree of [`Element`](crate::diagram::Element)s, a pure function of a lesson and
 //! its runs. The page draws [`handout`] while it prints; natively, `site` writes the same as pages
-//! that can be read without any program.
+//! that can be read without any program, and beside them pages of what the rules rest on.
 
 mod cards;
 mod debate;
+#[cfg(not(target_arch = "wasm32"))]
+mod evidence;
+mod grounds;
 mod handout;
 #[cfg(not(target_arch = "wasm32"))]
 mod home;
@@ -22,6 +25,9 @@ mod teacher;
 mod words;
 
 pub use debate::{Ways, debate};
+#[cfg(not(target_arch = "wasm32"))]
+pub use evidence::{Recording, evidence_page, recording_page};
+pub use grounds::{evidence_of, whereabouts};
 pub use handout::{Scene, handout, reported};
 #[cfg(not(target_arch = "wasm32"))]
 pub use home::{cases, home};

@@ -20,10 +20,12 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// What all pages of a site share.
 #[derive(Clone, Debug)]
 pub struct Shell<'s> {
-    /// The style sheet, from a page of `lessons/`.
+    /// The style sheet, from a page of the site.
     pub style: &'s str,
     /// The icon, from there.
     pub icon: &'s str,
+    /// The start page, from there.
+    pub home: &'s str,
 }
 
 /// The runs of a lesson: those of all variants that a beat or a prediction is about, by index.
@@ -166,7 +168,7 @@ fn folded(title: &str, inside: impl IntoIterator<Item = Element> + Clone) -> Ele
     tag("div", "", [screen, paper])
 }
 
-fn page(shell: &Shell<'_>, title: &str, about: &str, main: Element) -> String {
+pub(super) fn page(shell: &Shell<'_>, title: &str, about: &str, main: Element) -> String {
     let meta = |name: &str, content: &str| {
         Element::new("meta").with("name", name).with("content", content)
     };
@@ -186,7 +188,7 @@ fn page(shell: &Shell<'_>, title: &str, about: &str, main: Element) -> String {
             link("stylesheet", shell.style),
         ],
     );
-    let home = said("a", "brand", "Lockscope").with("href", "../");
+    let home = said("a", "brand", "Lockscope").with("href", shell.home);
     let body = tag("body", "", [tag("header", "top", [home]), patterns(), main]);
     let document = tag("html", "", [head, body]).with("lang", "en");
     format!("<!DOCTYPE html>\n{}\n", html(&document))

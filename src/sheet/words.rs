@@ -3,6 +3,8 @@
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the page prints hand-outs only"))]
 
 use crate::lesson::{Class, Outcome};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::replay::Replayed;
 
 pub const DONE_TO: &str = "What is done to this run: ";
 pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
@@ -75,6 +77,15 @@ pub const MOMENTS: &str = "All moments of the story";
 pub const SYMPTOM: &str = "What an operator saw: ";
 pub const THREAD: &str = "Told after the public thread ";
 pub const OWN_WORDS: &str = ". The run here is ours, and so is every word.";
+
+pub const EVIDENCE_TITLE: &str = "What real servers answered";
+pub const EVIDENCE_HOOK: &str = "Every rule of the simulation says what it rests on. Nothing here was made up without saying so.";
+pub const RECORDINGS: &str = "Which servers were asked";
+pub const DEVIATIONS: &str = "Known to be otherwise";
+pub const RULES: &str = "The rules, and what each rests on";
+pub const ALL_EVIDENCE: &str = "All recordings and rules";
+pub const STEP_HEAD: [&str; 5] = ["Step", "Who", "Asked", "Answered", "Simulated"];
+pub const SAME: &str = "the same";
 
 pub const fn tray(tray: Class) -> &'static str {
     match tray {
@@ -194,4 +205,63 @@ pub fn figures(outcome: &Outcome) -> String {
     let Outcome { broken, outlived, double, .. } = outcome;
     let came = came(outcome);
     format!("Promises broken {broken} · outlived {outlived} · granted twice {double}. {came}")
+}
+
+/// The folder of transcripts that nobody recorded.
+pub const BY_HAND: &str = "by-hand";
+/// How the folders begin that add to others.
+pub const MORE: &str = "more-";
+
+pub fn evidence_kicker(version: &str) -> String {
+    format!("Asked: {version}")
+}
+
+pub fn started(server: &str) -> String {
+    format!("How it was set up: {server}.")
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub fn played(played: &Replayed) -> String {
+    let Replayed { passed, failed, not_modelled, .. } = played;
+    match failed + not_modelled {
+        0 => format!("The simulated servers do the same in all {passed} steps and relations."),
+        _ => format!(
+            "The simulated servers do the same in {passed} steps and relations; {failed} differ, \
+             {not_modelled} are not modelled."
+        ),
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub fn all_played(transcripts: usize, all: &Replayed) -> String {
+    format!(
+        "{transcripts} transcripts were played with the simulated servers when this page was made. {}",
+        played(all)
+    )
+}
+
+/// What a transcript shows, and what became of it.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn told(establishes: &str, played: &Replayed) -> String {
+    let Replayed { passed, failed, not_modelled, .. } = played;
+    let figures = match failed + not_modelled {
+        0 => format!("{passed} the same"),
+        _ => format!("{passed} the same, {failed} differ, {not_modelled} not modelled"),
+    };
+    format!(": {establishes} ({figures})")
+}
+
+pub fn folder(name: &str, version: &str) -> String {
+    match name {
+        BY_HAND => {
+            "Written by hand from the documentation, because it could not be recorded".into()
+        }
+        name if name.starts_with(MORE) => format!("{version}: what the others leave open"),
+        "redlock" => format!("Five masters of {version}"),
+        _ => format!("{version}: commands, expiry, scripts, transactions, replication, restarts"),
+    }
+}
+
+pub fn later(client: &str, what: &str) -> String {
+    format!("then, to {client}: {what}")
 }

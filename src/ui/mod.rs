@@ -51,6 +51,8 @@ mod draw;
 #[cfg(target_arch = "wasm32")]
 mod edge;
 #[cfg(target_arch = "wasm32")]
+mod grounds;
+#[cfg(target_arch = "wasm32")]
 mod hands;
 #[cfg(target_arch = "wasm32")]
 mod home;

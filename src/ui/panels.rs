@@ -8,6 +8,7 @@ use yew::{
 };
 
 use super::draw::{Choice, ChoiceProps, Same};
+use super::grounds::behind;
 use super::look::See;
 use super::page::Model;
 use super::part::part;
@@ -376,6 +377,7 @@ fn Entry(props: &EntryProps) -> Html {
             </button>
             if props.lit {
                 <button type="button" class="plain ask" onclick={sees(&props.to, See::Why(Some(event)))}>{ strings::ASK_WHY }</button>
+                { behind(&props.run, EventId(event)) }
             }
         </li>
     }

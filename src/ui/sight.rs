@@ -9,6 +9,7 @@ use yew::{
 };
 
 use super::draw::{Same, icon, node, nodes};
+use super::grounds::badges;
 use super::look::{Asked, See, View};
 use super::page::Model;
 use super::panels;
@@ -104,6 +105,7 @@ pub fn chosen(state: &State, to: &To) -> Html {
             <p>
                 if !foggy { <span class="time">{ narrate::moment(at) }</span>{ " " } }
                 { words }
+                if !foggy { { " " }{ badges(&state.show.run, EventId(event)) } }
             </p>
             <div class="acts">
                 if !foggy {

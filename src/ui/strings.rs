@@ -58,9 +58,10 @@ pub const SEND: &str = "Send";
 pub const FINISHED: &str = "You have done this lesson";
 pub const STILL_YOURS: &str = "Still to do by yourself";
 
-pub const RULES: &str = "How this lock service behaves";
-pub const RULES_OF_SERVICE: &str = "The lock service";
-pub const RULES_OF_RESOURCE: &str = "The resource";
+pub const RULES: &str = "How it behaves, and how we know";
+pub const ALL_EVIDENCE: &str = "All recordings of real servers, and what each rule rests on";
+pub const GROUNDS: &str = "What this rests on";
+pub const EVIDENCE_OPENS: &str = ": see the evidence, in a new window";
 
 pub const MACHINE: &str = "Do it on your machine";
 pub const COPY_LINES: &str = "Copy the lines";

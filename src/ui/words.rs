@@ -7,6 +7,7 @@ use yew::{Callback, Html, Properties, UseReducerDispatcher};
 use super::ask::prediction;
 use super::branches::Branches;
 use super::draw::{Same, node};
+use super::grounds::rule;
 use super::hands::{edits, runs};
 use super::label::label;
 use super::page::Model;
@@ -21,8 +22,9 @@ use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
 use super::versus::Against;
 use crate::lesson::{Beat, Block, Inline, Machine, Target};
+use crate::run::Ground;
 use crate::sheet::{reported, to_type};
-use crate::systems::{RESOURCE_RULES, Registry, Rule};
+use crate::systems::{RESOURCE_RULES, Rules};
 
 #[derive(Clone, Properties, PartialEq)]
 pub struct Props {
@@ -97,26 +99,18 @@ fn machines(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     }
 }
 
-/// The rules that the lock service and the resource keep, each with where it comes from.
+/// The rules that the lock service and the resource keep, each with a badge that leads to where it comes
+/// from.
 fn rules(state: &State) -> Html {
-    let system = Registry::standard().find(&state.lesson.scenario.system);
-    let rule = |rule: &Rule| {
-        html! {
-            <li>
-                { rule.says }{ " " }
-                <span class="quiet">{ rule.basis.word() }{ ": " }{ rule.place }</span>
-            </li>
-        }
+    let list = |rules: &'static Rules| {
+        html! { <><h3>{ rules.title }</h3><ul>{ for Ground::each(rules).map(|g| rule(&g)) }</ul></> }
     };
-    let list = |title: &'static str, rules: &[Rule]| {
-        html! { <><h3>{ title }</h3><ul>{ for rules.iter().map(rule) }</ul></> }
-    };
-    let of_service = system.map(|s| s.rules()).unwrap_or_default();
+    let of_system = state.show.run.names().rules.iter();
     html! {
         <details class="rules">
             <summary><h2>{ strings::RULES }</h2></summary>
-            { list(strings::RULES_OF_SERVICE, of_service) }
-            { list(strings::RULES_OF_RESOURCE, RESOURCE_RULES) }
+            <p class="quiet"><a href="evidence/index.html" target="_blank" rel="noopener">{ strings::ALL_EVIDENCE }</a></p>
+            { for of_system.chain([&RESOURCE_RULES]).map(list) }
         </details>
     }
 }

@@ -152,3 +152,27 @@ test("the topology is one key away, in the address, and fits a phone", page(asyn
   await tab.keyboard.press("v");
   await tab.getByRole("img", { name: /^Space-time diagram/ }).waitFor();
 }));
+
+test("what a real server answered is one click away from the answer", page(async ({ open }) => {
+  const tab = await lesson(open, "#/lesson/one-redis?event=30");
+  const box = await tab.locator(".picture text", { hasText: "OK" }).first().boundingBox();
+  await tab.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  const badge = tab.locator(".chosen .badge").first();
+  await badge.waitFor();
+  assert.match(await badge.innerText(), /^recorded/);
+  assert.match(await tab.locator(".entries .lit .grounds").innerText(), /SET NX PX/);
+  const window = tab.context().waitForEvent("page");
+  await badge.focus();
+  await tab.keyboard.press("Enter");
+  const evidence = await window;
+  await evidence.waitForLoadState();
+  const step = evidence.locator("tr:target");
+  assert.match(await step.innerText(), /SET lock A NX PX 5000[\s\S]*OK[\s\S]*the same/);
+  await accessible(evidence);
+  await evidence.getByRole("link", { name: "All recordings and rules" }).click();
+  await evidence.getByRole("heading", { level: 1, name: "What real servers answered" }).waitFor();
+  await accessible(evidence);
+  await evidence.locator("summary", { hasText: "Five masters" }).click();
+  await evidence.getByRole("link", { name: "Clock jump", exact: true }).click();
+  await evidence.getByRole("heading", { level: 1, name: "Clock jump" }).waitFor();
+}));

@@ -28,7 +28,7 @@ pub fn pack_lessons(files: &mut Files) -> Result<Vec<Lesson>, String> {
 /// refer to: of each lesson `lessons/ID.html`, and its teacher's sheet `lessons/ID-teacher.html`.
 pub fn pages(lessons: &[Lesson], files: &mut Files) -> Result<(), String> {
     let (style, icon) = (versioned("style.css", files)?, versioned("favicon.svg", files)?);
-    let shell = Shell { style: &format!("../{style}"), icon: &format!("../{icon}") };
+    let shell = Shell { style: &format!("../{style}"), icon: &format!("../{icon}"), home: "../" };
     for lesson in lessons {
         let page = sheet::lesson_page(lesson, &shell);
         files.insert(format!("lessons/{}.html", lesson.id), page.into());

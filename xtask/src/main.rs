@@ -1,10 +1,11 @@
 //! The project's own tool: builds, serves and tests Lockscope with nothing but cargo.
 //!
 //! One file per subcommand ([`build`], [`serve`], [`test`]), and one per thing they share:
-//! [`wasm`] compiles the program, [`page`] and [`lessons`] make the other files of `dist/`,
+//! [`wasm`] compiles the program, [`page`], [`lessons`] and [`evidence`] make the other files of `dist/`,
 //! [`sizes`] weighs them, [`http`] serves them, [`needs`] installs what is missing.
 
 mod build;
+mod evidence;
 mod http;
 mod lessons;
 mod needs;

@@ -6,15 +6,16 @@ use lockscope::lesson::Lesson;
 use lockscope::sheet;
 
 use crate::build::{Files, content_hash, read_folder};
-use crate::lessons;
 use crate::wasm::Program;
 use crate::workspace::{about, root};
+use crate::{evidence, lessons};
 
-/// Adds `static/`, the pages of `lessons` and `index.html` to `files`, which must already hold
+/// Adds `static/`, the pages of `lessons`, those of the evidence and `index.html` to `files`, which must already hold
 /// everything else.
 pub fn shell(program: &Program, lessons: &[Lesson], files: &mut Files) -> Result<(), String> {
     read_folder(&root().join("static"), "", files)?;
     lessons::pages(lessons, files)?;
+    evidence::pages(files)?;
     let path = root().join("index.html");
     let template = fs::read_to_string(&path).map_err(about(&path))?;
     let html = fill(&template, program, lessons, files)?;

@@ -14,7 +14,7 @@ const FIRST_LOAD_MAX_BYTES: usize = 350_000;
 /// A table of the start page's files, of what a lesson adds to them, and of the rest.
 pub fn table(files: &Files) -> String {
     let mut text = row("file of the start page", "raw", "gzip");
-    let start = listed(files, &mut text, |name| !is_lesson(name) && !is_program(name));
+    let start = listed(files, &mut text, |name| !is_aside(name) && !is_program(name));
     text += &row("what the first lesson adds", "raw", "gzip");
     let program = listed(files, &mut text, is_program);
     let lessons = files.iter().filter(|(name, _)| name.ends_with(".json"));
@@ -45,8 +45,9 @@ fn judged(bytes: usize) -> String {
     format!("{} gzip, {verdict} the budget of {budget}", kilobytes(bytes))
 }
 
-fn is_lesson(name: &str) -> bool {
-    name.starts_with("lessons/")
+/// What is loaded only by whoever opens it.
+fn is_aside(name: &str) -> bool {
+    name.starts_with("lessons/") || name.starts_with("evidence/")
 }
 
 /// The start page is written when the site is built; only a lesson needs the program.

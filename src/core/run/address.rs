@@ -2,7 +2,7 @@
 
 use crate::judge::{CellId, LockId};
 use crate::sim::{MessageInfo, ProcId};
-use crate::systems::{Body, Group};
+use crate::systems::{Body, Group, Rules};
 
 /// What kind of node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,8 @@ pub struct Names {
     pub token_word: &'static str,
     /// How the servers are named together, where none of them grants alone.
     pub group: Option<Group>,
+    /// The rules of this system, by whose they are.
+    pub rules: &'static [Rules],
 }
 
 impl Names {

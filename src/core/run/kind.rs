@@ -156,13 +156,7 @@ fn note_kind(note: &Testimony) -> &'static str {
         },
         Testimony::Lead(_) => "lead",
         Testimony::Evict(_) => "evict",
-        Testimony::Ask { ask, .. } => match ask {
-            Ask::Acquire => "acquire",
-            Ask::Renew => "renew",
-            Ask::Release => "release",
-            Ask::Token => "fetch-token",
-            Ask::Holder => "ask-holder",
-        },
+        Testimony::Ask { ask, .. } => asked(*ask),
         Testimony::Answer(..) => "answer",
         Testimony::Believe(..) => "believe",
         Testimony::Doubt(..) => "doubt",
@@ -185,6 +179,17 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Told(..) => "told",
         Testimony::Hand(_, _, None) => "pass",
         Testimony::Hand(_, _, Some(_)) => "block",
+    }
+}
+
+/// The kind of event in which that is asked.
+pub(super) const fn asked(ask: Ask) -> &'static str {
+    match ask {
+        Ask::Acquire => "acquire",
+        Ask::Renew => "renew",
+        Ask::Release => "release",
+        Ask::Token => "fetch-token",
+        Ask::Holder => "ask-holder",
     }
 }
 

@@ -5,6 +5,7 @@ mod branch;
 mod compare;
 mod edit;
 pub mod eyes;
+mod grounds;
 pub mod kind;
 pub mod link;
 mod plan;
@@ -20,6 +21,7 @@ pub use compare::Parting;
 pub use edit::{
     Action, Edit, EditError, MOST_EDITS, MOST_STEP, Span, Ways, When, Whom, parse_edit,
 };
+pub use grounds::{Ground, grounds};
 pub use link::Link;
 pub use plan::{Compiled, LONGEST, Place, ScenarioError, compile, node_ids};
 pub use replay::{KEYFRAME_EVERY, Run};

@@ -236,8 +236,12 @@ impl Builder<'_> {
     /// Nodes in lane order (clients, lock service, resources), and the locks.
     fn names(&mut self, system: &dyn System, settings: &Settings) -> (Names, Vocabulary) {
         let s = self.scenario;
-        let mut names =
-            Names { token_word: system.token_word(), group: system.group(), ..Names::default() };
+        let mut names = Names {
+            token_word: system.token_word(),
+            group: system.group(),
+            rules: system.rules(),
+            ..Names::default()
+        };
         for (id, client) in &s.clients {
             let label = client.label.clone().unwrap_or_else(|| label_of(id));
             names.nodes.push(Node { id: id.clone(), label, kind: NodeKind::Client });

@@ -23,7 +23,7 @@ pub use desk::Desk;
 pub use lease::Lease;
 pub use order::Order;
 pub use resource::{Condition, Gateway, Resource, by_hand};
-pub use rules::{Basis, RESOURCE_RULES, Rule};
+pub use rules::{Basis, RESOURCE_RULES, Rule, Rules, Steps};
 pub use settings::{COMMON, Kind, Preset, Settings, SettingsError, Spec};
 pub use words::{Op, link_writes, parse_word};
 
@@ -176,8 +176,8 @@ pub trait System: Sync {
     fn presets(&self) -> &'static [Preset] {
         &[]
     }
-    /// The rules that it keeps, each with where it comes from.
-    fn rules(&self) -> &'static [Rule] {
+    /// The rules that it keeps, each with where it comes from, by whose they are.
+    fn rules(&self) -> &'static [Rules] {
         &[]
     }
     /// Its servers as a group, where they are one.

@@ -12,7 +12,7 @@ use crate::lesson::figures::FIGURES;
 use crate::run::{LONGEST, MOST_EDITS, MOST_STEP, kind};
 use crate::search::MOST_WORK;
 use crate::sim::{MOST_AT_ONCE, MOST_EVENTS, MOST_LINES, MOST_STEPS, Outcome};
-use crate::systems::{COMMON, Kind, Preset, RESOURCE_RULES, Registry, Rule, Spec};
+use crate::systems::{COMMON, Kind, Preset, RESOURCE_RULES, Registry, Rule, Rules, Spec, Steps};
 
 /// The whole grammar as JSON, indented.
 pub fn schema() -> String {
@@ -36,7 +36,7 @@ pub fn schema() -> String {
         "schema": 1,
         "systems": systems.collect::<Value>(),
         "settings": settings(COMMON),
-        "resource_rules": rules(RESOURCE_RULES),
+        "resource_rules": rules(&[RESOURCE_RULES]),
         "front_matter": keys(),
         "program": forms(WORDS),
         "outcomes": outcomes(),
@@ -97,9 +97,15 @@ fn settings(specs: &[Spec]) -> Value {
     specs.iter().map(setting).collect()
 }
 
-fn rules(rules: &[Rule]) -> Value {
-    let rule = |r: &Rule| json!({ "says": r.says, "kind": r.basis.word(), "where": r.place });
-    rules.iter().map(rule).collect()
+fn rules(groups: &[Rules]) -> Value {
+    let steps = |s: &Steps| json!({ "transcript": s.transcript, "first": s.first, "last": s.last });
+    let rule = |r: &Rule| {
+        let steps: Value = r.steps.iter().map(steps).collect();
+        json!({
+            "says": r.says, "kind": r.basis.word(), "where": r.place, "steps": steps, "of": r.of,
+        })
+    };
+    groups.iter().flat_map(|group| group.list).map(rule).collect()
 }
 
 fn forms(forms: &[Form]) -> Value {

@@ -12,7 +12,7 @@ mod service;
 
 use super::client::LockClient;
 use super::settings::{Kind, Settings, Spec};
-use super::{Basis, Locks, Rule, System};
+use super::{Locks, Rule, Rules, System};
 use crate::judge::{Grant, LockId, Mode, Token};
 use crate::sim::{Actor, Micros, ProcId};
 use client::LeaseClient;
@@ -90,21 +90,26 @@ const SETTINGS: &[Spec] = &[
 const MODEL: &str = "Lockscope’s reference lease service";
 
 const fn inferred(says: &'static str) -> Rule {
-    Rule { says, basis: Basis::Inference, place: MODEL }
+    Rule::inference(says, MODEL)
 }
 
 const RULES: &[Rule] = &[
     inferred(
         "A lease lasts for its term, counted from the grant or from the last renewal that was accepted.",
-    ),
-    inferred("The service ends it by its own clock, and tells nobody."),
-    inferred("At the holder’s release it ends at once."),
-    Rule {
-        says: "Each new grant of a lock gets a token that is higher than all before.",
-        basis: Basis::Document,
-        place: "Distributed Locks and Fencing Tokens, “The lease expiration race”",
-    },
-    inferred("Token and grant are made in one step; a renewal keeps the token."),
+    )
+    .under(&["grant", "extend", "granted", "renewed"]),
+    inferred(
+        "While another holds the lock, a request waits in the order of arrival, or is refused and its client asks again.",
+    )
+    .under(&["queue", "refuse acquire"]),
+    inferred("The service ends it by its own clock, and tells nobody.").under(&["expire", "shift"]),
+    inferred("At the holder’s release it ends at once.").under(&["free"]),
+    Rule::document(
+        "Each new grant of a lock gets a token that is higher than all before.",
+        "Distributed Locks and Fencing Tokens, “The lease expiration race”",
+    )
+    .under(&["grant", "mint"]),
+    inferred("Token and grant are made in one step; a renewal keeps the token.").under(&["grant", "mint", "extend"]),
     inferred(
         "A timestamp for a token grows only as long as the service’s wall clock does not go back.",
     ),
@@ -113,28 +118,32 @@ const RULES: &[Rule] = &[
     ),
     inferred(
         "Leases and the last token are durable, unless a setting leaves them in the host’s cache or in memory only. The queue of waiters is memory.",
-    ),
+    )
+    .under(&["forget"]),
     inferred(
         "A renewal or release that comes after the end is refused. A renewal never brings a lease back.",
-    ),
-    Rule {
-        says: "A careless renewal sets a lease again that is gone, so that nobody hears that another \
+    )
+    .under(&["refuse renew", "refuse release", "refuse fetch-token"]),
+    Rule::document(
+        "A careless renewal sets a lease again that is gone, so that nobody hears that another \
                held the lock in between.",
-        basis: Basis::Document,
-        place: "Public reports: swarthy/redis-semaphore #175, samcook/RedLock.net #48",
-    },
-    Rule {
-        says: "A careless release ends whatever lease there is. A question whether it is one’s own, \
+        "Public reports: swarthy/redis-semaphore #175, samcook/RedLock.net #48",
+    )
+    .under(&["extend"]),
+    Rule::document(
+        "A careless release ends whatever lease there is. A question whether it is one’s own, \
                asked in a request before, is answered for the moment before.",
-        basis: Basis::Document,
-        place: "Public reports: nexspence/nexspence #223, BerriAI/litellm #21225",
-    },
+        "Public reports: nexspence/nexspence #223, BerriAI/litellm #21225",
+    )
+    .under(&["remove", "refuse ask-holder", "question it is yours", "question it is not yours"]),
     inferred(
         "A client that asks again while it holds the lock renews its lease and keeps its token.",
-    ),
+    )
+    .under(&["extend"]),
     inferred(
         "A client counts its own deadline from when it sent its request; where it waited in the queue, from when the grant reached it.",
-    ),
+    )
+    .under(&["believe", "doubt", "check"]),
 ];
 
 impl System for Lease {
@@ -163,8 +172,8 @@ impl System for Lease {
         SETTINGS
     }
 
-    fn rules(&self) -> &'static [Rule] {
-        RULES
+    fn rules(&self) -> &'static [Rules] {
+        const { &[Rules { name: "lease", title: "The lease service and its client", list: RULES }] }
     }
 
     fn servers(

@@ -189,6 +189,18 @@ pub struct SetCommand {
     pub reply: SetReply,
 }
 
+impl SetCommand {
+    /// The word for it, which tells a taken lock from a plain write.
+    const fn name(&self) -> &'static str {
+        match (&self.only, self.life, self.reply) {
+            (Only::Absent, Life::Forever, SetReply::Count) => "SETNX",
+            (Only::Absent, Life::For(_), _) => "SET NX PX",
+            (Only::Absent, ..) => "SET NX",
+            _ => "SET",
+        }
+    }
+}
+
 impl Command {
     /// `SET key value PX ms`, or with `NX`: how a lock is taken, or set again.
     pub fn set_for(key: Text, value: Text, only: Only, ms: i64) -> Command {
@@ -320,7 +332,8 @@ impl Command {
         match self {
             Command::Ping => "PING",
             Command::Get(_) | Command::GetMany(_) => "GET",
-            Command::Set(_) | Command::SetMany(..) => "SET",
+            Command::Set(set) => set.name(),
+            Command::SetMany(..) => "SET",
             Command::GetDel(_) => "GETDEL",
             Command::GetEx(..) => "GETEX",
             Command::Append(..) => "APPEND",

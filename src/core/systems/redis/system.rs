@@ -13,7 +13,7 @@ use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
-use crate::systems::{Group, Kind, Locks, Order, Preset, Rule, Settings, Spec, System};
+use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System};
 
 /// One Redis server, as node `redis-a`, and its replicas.
 #[derive(Clone, Copy, Debug)]
@@ -240,8 +240,8 @@ impl System for Redis {
         SETTINGS
     }
 
-    fn rules(&self) -> &'static [Rule] {
-        SERVER_RULES
+    fn rules(&self) -> &'static [Rules] {
+        &[SERVER_RULES]
     }
 
     fn exclusive(&self) -> Option<&'static str> {
@@ -300,8 +300,8 @@ impl System for Redlock {
         PROFILES
     }
 
-    fn rules(&self) -> &'static [Rule] {
-        REDLOCK_RULES
+    fn rules(&self) -> &'static [Rules] {
+        &[REDLOCK_RULES, SERVER_RULES]
     }
 
     fn exclusive(&self) -> Option<&'static str> {
