@@ -80,8 +80,10 @@ fn holds(run: &Run, condition: &str, id: EventId) -> bool {
 /// What was asked and what is answered, where the event is an answer on its way or come; of a refusal,
 /// what is refused; of what nobody asked for, `send` and its name.
 fn answer<'r>(run: &'r Run, event: &Event<Testimony>) -> Option<(&'r str, &'r str)> {
-    if let Some(Testimony::Refuse(_, _, ask)) = event.note() {
-        return Some(("refuse", asked(*ask)));
+    match event.note() {
+        Some(Testimony::Refuse(_, _, ask)) => return Some(("refuse", asked(*ask))),
+        Some(Testimony::Decline(_, _, ask)) => return Some(("decline", asked(*ask))),
+        _ => {}
     }
     let (What::Send(message, None) | What::Deliver(message)) = event.what else { return None };
     let answer = run.record.message(message);

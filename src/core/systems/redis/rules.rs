@@ -17,7 +17,7 @@ const SERVER: &[Rule] = &[
         "Redis 7.0.15",
         &[steps("redis-7.0/set_nx_px", 1, 3)],
     )
-    .under(&["SET NX PX OK", "SET NX PX nil", "grant", "refuse acquire"]),
+    .under(&["SET NX PX OK", "SET NX PX nil", "grant", "refuse acquire", "decline acquire"]),
     Rule::recorded(
         "A plain SET replaces whatever there is, of any type, and the key then has no end.",
         "Redis 7.0.15",
@@ -41,7 +41,9 @@ const SERVER: &[Rule] = &[
         "Redis 7.0.15",
         &[steps("redis-7.0/compare_and_delete", 6, 16)],
     )
-    .under(&["compare and delete 1", "compare and delete 0", "free", "refuse release"]),
+    .under(&[
+        "compare and delete 1", "compare and delete 0", "free", "refuse release", "decline release",
+    ]),
     Rule::recorded(
         "A script that compares and extends answers 1 where it moved the end, later or earlier, and 0 \
          where the value is another one or no key is there: it never sets one.",
@@ -50,7 +52,7 @@ const SERVER: &[Rule] = &[
     )
     .under(&[
         "compare and extend 1", "compare and extend 0", "extend lock.extend=compare",
-        "extend redlock.extend=compare", "refuse renew",
+        "extend redlock.extend=compare", "refuse renew", "decline renew",
     ]),
     Rule::recorded(
         "PEXPIRE moves the end of the key of whoever holds it, and answers 0 where none is there.",
@@ -103,7 +105,7 @@ const SERVER: &[Rule] = &[
          clock shows no later millisecond.",
         "Redis, db.c: keyIsExpired",
     )
-    .under(&["expire"]),
+    .under(&["expire", "keep"]),
     Rule::recorded(
         "A step of the wall clock ends keys at once, or lets them live on.",
         "Redis 7.0.15",
@@ -261,13 +263,13 @@ const REDLOCK: &[Rule] = &[
          has passed since it began to ask.",
         "Redis documentation, “Distributed Locks with Redis”",
     )
-    .under(&["believe", "grant"]),
+    .under(&["believe", "grant", "count"]),
     Rule::source(
         "It then holds it for the time to live, less what has passed, less a hundredth of the time to \
          live and 2 ms.",
         "antirez/redlock-rb, redlock.rb",
     )
-    .under(&["believe", "doubt", "check"]),
+    .under(&["believe", "doubt", "check", "count"]),
     Rule::document(
         "Whoever fails deletes its value on all masters, also where it believes that it was not set.",
         "Redis documentation, “Distributed Locks with Redis”",
@@ -311,7 +313,7 @@ const REDLOCK: &[Rule] = &[
          end while the time that its holder was promised still runs.",
         "It follows from counting: two majorities of the same masters share one.",
     )
-    .under(&["grant", "expire", "free", "remove", "forget"]),
+    .under(&["grant", "expire", "free", "remove", "forget", "keep"]),
     Rule::disputed(
         "Whether this is safe enough where correctness depends on it.",
         "Martin Kleppmann, “How to do distributed locking”, 2016; antirez, “Is Redlock safe?”, 2016",
