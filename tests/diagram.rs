@@ -255,7 +255,7 @@ fn a_question_to_five_masters_has_one_label_and_every_arrow_is_a_mark_of_its_own
     assert_eq!(events.len(), arrows.len());
     let said = |words: &str| labels(&picture).iter().filter(|l| l.0 == words).count();
     // Two clients take the lock one after the other, and give it back.
-    assert_eq!([said("SET ×5"), said("OK ×5"), said("SET"), said("OK")], [2, 2, 0, 0]);
+    assert_eq!([said("SET NX PX ×5"), said("OK ×5"), said("SET NX PX"), said("OK")], [2, 2, 0, 0]);
     assert_eq!([said("5 of 5"), said("elapsed 100 ms"), said("valid 9.798 s")], [2, 2, 2]);
 }
 
