@@ -96,6 +96,8 @@ pub(super) struct Majority {
     most_extensions: u64,
     in_turn: bool,
     checks: bool,
+    /// Whether it takes a lock of which no time at all is left.
+    nothing_is_enough: bool,
     hurries: bool,
     keeps_value: bool,
     cleans: bool,
@@ -122,6 +124,7 @@ impl Majority {
             most_extensions: 0,
             in_turn: false,
             checks: true,
+            nothing_is_enough: false,
             hurries: false,
             keeps_value: false,
             cleans: true,
@@ -139,7 +142,9 @@ impl Majority {
         let call = |args| Call { keys: vec![key.clone()], args };
         match round.aim {
             Aim::Acquire => Command::set_for(key, value, Only::Absent, ms),
-            Aim::Extend if self.sets_again => Command::set_for(key, value, Only::Always, ms),
+            Aim::Extend if self.sets_again => {
+                Command::Eval(Script::Refresh, call(vec![value, Text::Number(ms)]))
+            }
             Aim::Extend => Command::Eval(Script::Extend, call(vec![value, Text::Number(ms)])),
             Aim::Release | Aim::Clean => Command::Eval(Script::Release, call(vec![value])),
         }
@@ -218,8 +223,10 @@ impl Majority {
     fn conclude(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, votes: usize) {
         let enough = votes >= quorum(self.masters.len());
         let elapsed = round.sent.until(cx.clock(desk.clock()));
-        let left = validity(self.ttl, elapsed, self.drift);
-        let good = enough && (left.is_some() || !self.checks);
+        let gone = elapsed.plus(self.drift);
+        let left = validity(self.ttl, elapsed, self.drift).is_some()
+            || (self.nothing_is_enough && gone == self.ttl);
+        let good = enough && (left || !self.checks);
         let deadline = round.sent.plus(self.ttl.since(self.drift));
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
             let ballot = Ballot::of(round.answered());
@@ -445,6 +452,8 @@ impl LockClient for Majority {
         self.jitter = settings.span("acquire.jitter");
         self.patience = settings.span("redlock.patience");
         self.drift = match settings.word("redlock.drift") {
+            "nearest" => drift(self.ttl.plus(Micros::from_millis(50))),
+            "exact" => Micros(self.ttl.0 / 100 + 2_000),
             "hundredth" => Micros(self.ttl.0 / 100),
             "none" => Micros::ZERO,
             _ => drift(self.ttl),
@@ -452,6 +461,7 @@ impl LockClient for Majority {
         self.most_extensions = settings.number("redlock.extensions");
         self.in_turn = settings.word("redlock.order") == "sequential";
         self.checks = settings.word("redlock.elapsed") != "unchecked";
+        self.nothing_is_enough = settings.word("redlock.elapsed") == "not-negative";
         self.hurries = settings.word("redlock.decide") == "quorum";
         self.keeps_value = settings.word("redlock.value") == "per-acquire";
         self.cleans = settings.word("redlock.failed") != "leave";

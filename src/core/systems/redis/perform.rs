@@ -85,7 +85,7 @@ impl Server {
                 Reply::Array(scripts.iter().map(|s| Reply::yes(has(s))).collect())
             }
             Command::ScriptFlush => {
-                self.scripts = [false; 3];
+                self.scripts = [false; 4];
                 Reply::OK
             }
             Command::Role => self.role(),

@@ -28,6 +28,26 @@ struct Seated {
     ends: Option<Micros>,
 }
 
+/// Until when the client that tries or extends with this value may act at most, by its own arithmetic,
+/// and the masters that have agreed to that.
+#[derive(Clone, Debug)]
+struct Promise {
+    value: Text,
+    until: Micros,
+    agreed: Vec<ProcId>,
+}
+
+/// Whether a majority of the masters has agreed to a try or an extension. One server alone always has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Agreed {
+    /// Too few have, or nobody was asked.
+    No,
+    /// It has with this word.
+    Now,
+    /// It had before.
+    Before,
+}
+
 /// What was granted once.
 #[derive(Clone, Debug)]
 struct Granted {
@@ -44,8 +64,8 @@ struct Poll {
     seated: Option<Seated>,
     /// All that was ever granted.
     grants: Vec<Granted>,
-    /// Until when the client that tries with this value may act at most, by its own arithmetic.
-    promises: Vec<(Text, Micros)>,
+    /// What clients can promise themselves.
+    promises: Vec<Promise>,
 }
 
 /// What a vote changes.
@@ -153,19 +173,46 @@ impl Polls {
     /// A client that tries or extends with this value will act until that moment at most.
     pub(super) fn promise(&mut self, lock: LockId, value: Text, until: Micros) {
         let poll = self.of(lock);
-        poll.promises.retain(|promise| promise.0 != value);
-        poll.promises.push((value, until));
+        poll.promises.retain(|promise| promise.value != value);
+        poll.promises.push(Promise { value, until, agreed: Vec::new() });
+    }
+
+    /// A master agrees to what a client tries or extends with this value.
+    pub(super) fn agrees(
+        &mut self,
+        (lock, masters): (LockId, usize),
+        value: &Text,
+        master: ProcId,
+    ) -> Agreed {
+        let promises = &mut self.of(lock).promises;
+        let Some(promise) = promises.iter_mut().find(|promise| promise.value == *value) else {
+            return Agreed::Before;
+        };
+        let new = !promise.agreed.contains(&master);
+        if new {
+            promise.agreed.push(master);
+        }
+        match promise.agreed.len() {
+            count if count < quorum(masters) => Agreed::No,
+            count if new && count == quorum(masters) => Agreed::Now,
+            _ => Agreed::Before,
+        }
     }
 
     /// For how long from now the client may act that has this value; none where it says nothing.
     pub(super) fn promised(&mut self, lock: LockId, value: &Text, now: Micros) -> Option<Micros> {
-        let promise = self.of(lock).promises.iter().find(|promise| promise.0 == *value);
-        promise.map(|promise| promise.1.since(now))
+        let promise = self.of(lock).promises.iter().find(|promise| promise.value == *value);
+        promise.map(|promise| promise.until.since(now))
     }
 
-    /// The value of a grant, while it has its majority.
-    pub(super) fn value_of(&mut self, lock: LockId, grant: Grant) -> Option<Text> {
-        self.of(lock).seated.as_ref().filter(|s| s.grant == grant).map(|s| s.value.clone())
+    /// The grant of a value that has its majority, and when that ends.
+    pub(super) fn seated(
+        &mut self,
+        lock: LockId,
+        value: &Text,
+    ) -> Option<(Grant, Text, Option<Micros>)> {
+        let seated = self.of(lock).seated.as_ref().filter(|s| s.value == *value)?;
+        Some((seated.grant, seated.value.clone(), seated.ends))
     }
 }
 

@@ -8,9 +8,10 @@ pub const fn quorum(masters: usize) -> usize {
 }
 
 /// What the reference code allows for clocks that do not run alike: a hundredth of the time to
-/// live, a millisecond for the precision of ends, and another for very short ones.
+/// live in whole milliseconds, a millisecond for the precision of ends, and another for very short
+/// ones.
 pub const fn drift(ttl: Micros) -> Micros {
-    Micros(ttl.0 / 100 + 2_000)
+    Micros::from_millis(ttl.0 / 100_000 + 2)
 }
 
 /// For how long the holder may act, from the moment in which it looks: none where nothing is left.

@@ -1,5 +1,5 @@
-//! Three scripts that locks are made of, known by their exact text. There is no Lua here: a text
-//! that is none of them is not modelled.
+//! Three scripts that locks are made of, known by their exact text, and one that some libraries
+//! have. There is no Lua here: a text that is none of the three is not modelled.
 
 use super::command::{Call, Life, Only, Refusal, Reply, SetCommand, SetReply};
 use super::engine::Engine;
@@ -14,10 +14,13 @@ pub enum Script {
     Extend,
     /// Set where there is none, and count: an acquire with a fencing token.
     Acquire,
+    /// Compare and set another time to live, and set where there is none: an extension that takes a
+    /// lock again which is gone.
+    Refresh,
 }
 
 impl Script {
-    /// All of them.
+    /// Those that are known by their text.
     pub const ALL: [Script; 3] = [Script::Release, Script::Extend, Script::Acquire];
 
     /// Its text.
@@ -32,6 +35,8 @@ impl Script {
             Script::Acquire => {
                 r#"if redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2]) then return redis.call("incr",KEYS[2]) else return nil end"#
             }
+            // Each library writes it in its own way.
+            Script::Refresh => "",
         }
     }
 
@@ -41,6 +46,7 @@ impl Script {
             Script::Release => "b70c2384248f88e6b75b9f89241a180f856ad852",
             Script::Extend => "36e94d1c6e02fcefaa7ee5d79eee614dbac55f10",
             Script::Acquire => "707d6587b4946f852e177a8c8127bc2b93aa653f",
+            Script::Refresh => "",
         }
     }
 
@@ -50,6 +56,7 @@ impl Script {
             Script::Release => "compare and delete",
             Script::Extend => "compare and extend",
             Script::Acquire => "set and count",
+            Script::Refresh => "extend or set",
         }
     }
 
@@ -76,7 +83,16 @@ impl Script {
         let key = call.keys.first().ok_or(Refusal::ScriptArguments)?;
         let second = || call.args.get(1).ok_or(Refusal::ScriptArguments);
         match self {
-            Script::Release | Script::Extend => {
+            Script::Refresh if engine.string(key)?.is_none() => {
+                let (Some(value), Some(ms)) = (call.args.first(), second()?.number()) else {
+                    return Err(Refusal::ScriptArguments);
+                };
+                engine.may_write()?;
+                let (only, life, reply) = (Only::Absent, Life::For(ms), SetReply::Count);
+                let (key, value) = (key.clone(), value.clone());
+                engine.set(&SetCommand { key, value, only, life, reply })
+            }
+            Script::Release | Script::Extend | Script::Refresh => {
                 // A missing key is Lua's `false`, which equals no argument.
                 let held = engine.string(key)?;
                 if held.is_none() || held.as_ref() != call.args.first() {

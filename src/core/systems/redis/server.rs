@@ -60,7 +60,7 @@ pub struct Server {
     pub(super) files: Files,
     pub(super) sessions: Vec<Session>,
     /// Which scripts it has in memory.
-    pub(super) scripts: [bool; 3],
+    pub(super) scripts: [bool; 4],
     /// How long its stream is.
     pub(super) offset: u64,
     pub(super) upstream: Option<Upstream>,
@@ -132,7 +132,7 @@ impl Server {
             keys: Keyspace::default(),
             files: Files::empty(),
             sessions: Vec::new(),
-            scripts: [false; 3],
+            scripts: [false; 4],
             offset: 0,
             upstream: None,
             replicas: Vec::new(),
@@ -404,7 +404,7 @@ impl Server {
         self.sessions.clear();
         self.replicas.clear();
         self.postponed.clear();
-        self.scripts = [false; 3];
+        self.scripts = [false; 4];
         (self.paused, self.handing_to, self.parting) = (None, None, None);
         self.alarms = Alarms::default();
         self.upstream = None;

@@ -41,7 +41,7 @@ const SETTINGS: &[Spec] = &[
         kind: Kind::Choice(&["compare", "pexpire", "set"]),
         default: "compare",
         about: "How a client extends it: a script that extends only its own value; PEXPIRE, whoever \
-                holds it; SET PX, which sets it again where it is gone.",
+                holds it; SET PX, which sets it again where it is gone or another’s.",
     },
     Spec {
         key: "lock.deadline",
@@ -155,16 +155,18 @@ const MAJORITY_SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "redlock.elapsed",
-        kind: Kind::Choice(&["checked", "unchecked"]),
+        kind: Kind::Choice(&["checked", "not-negative", "unchecked"]),
         default: "checked",
-        about: "Whether a client that has a majority looks if there is time left.",
+        about: "Whether a client that has a majority looks if there is time left; one that looks may \
+                take the lock, too, where none at all is left.",
     },
     Spec {
         key: "redlock.drift",
-        kind: Kind::Choice(&["reference", "hundredth", "none"]),
+        kind: Kind::Choice(&["reference", "nearest", "exact", "hundredth", "none"]),
         default: "reference",
-        about: "What is allowed for clocks that do not run alike: a hundredth of the time and 2 ms; a \
-                hundredth; nothing.",
+        about: "What is allowed for clocks that do not run alike: a hundredth of the time and 2 ms, the \
+                hundredth in whole milliseconds, rounded down; rounded to the nearest; exactly; a \
+                hundredth alone; nothing.",
     },
     Spec {
         key: "redlock.value",
@@ -196,8 +198,8 @@ const MAJORITY_SETTINGS: &[Spec] = &[
         key: "redlock.extend",
         kind: Kind::Choice(&["compare", "set"]),
         default: "compare",
-        about: "How a client extends: a script that extends only its own value; SET PX, which sets it \
-                again where it is gone.",
+        about: "How a client extends: a script that extends only its own value; one that sets it again, \
+                too, where it is gone.",
     },
     Spec {
         key: "redlock.extensions",

@@ -6,7 +6,7 @@
 use super::command::{Command, Only, Reply};
 use super::engine::Happened;
 use super::keyspace::{Entry, Keyspace, Value};
-use super::poll::Vote;
+use super::poll::{Agreed, Vote};
 use super::scripts::Script;
 use super::text::Text;
 use crate::judge::{Ask, Grant, LockId, Mode, Testimony, Token, TruthEnd};
@@ -160,7 +160,7 @@ impl Witness {
             Command::Eval(script, call) | Command::EvalSha(Some(script), call) => {
                 let ask = match script {
                     Script::Acquire => Ask::Acquire,
-                    Script::Extend => Ask::Renew,
+                    Script::Extend | Script::Refresh => Ask::Renew,
                     Script::Release => Ask::Release,
                 };
                 (call.keys.first(), ask)
@@ -344,6 +344,9 @@ impl Seat {
         }
         let token = self.held.as_ref().and_then(|held| held.token);
         let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
+        let sets = self.held.as_ref().filter(|_| deed.asks || deed.extends);
+        let value = sets.map(|held| held.value.clone());
+        let agreed = value.as_ref().map_or(Agreed::No, |v| cx.commons().agrees(lock, v, me));
         let mut turn = cx.commons().vote(lock, now, me, vote, why);
         if cx.is_still() {
             // A clock has changed under a server that is stopped: when the truth ends by it is a fact
@@ -356,17 +359,26 @@ impl Seat {
         if let Some((grant, why)) = turn.ended {
             cx.note(Testimony::Free(grant, why));
         }
-        if let Some((grant, ends)) = turn.moved {
-            // Somebody asked for more time; or a further master counts, or a clock changed.
-            let value = cx.commons().value_of(lock.0, grant).filter(|_| deed.extends);
-            let promised = value.as_ref().and_then(|v| cx.commons().promised(lock.0, v, now));
-            cx.note(match value {
-                Some(_) => Testimony::Extend(grant, promised.or(own_term), ends),
-                None => Testimony::Expires(grant, ends),
-            });
+        // A majority of the masters extends; and where it had come about of several tries, the last of
+        // them is promised more once a majority has agreed to it alone.
+        let extended = match (agreed, turn.made.is_some(), turn.moved.is_some()) {
+            (Agreed::Now, false, _) => true,
+            (Agreed::Before, _, moved) => deed.extends && moved,
+            _ => false,
+        };
+        let seated = value.filter(|_| extended).and_then(|v| cx.commons().seated(lock.0, &v));
+        if let Some((grant, value, ends)) = seated {
+            let promised = cx.commons().promised(lock.0, &value, now);
+            cx.note(Testimony::Extend(grant, promised.or(own_term), ends));
+        } else if let Some((grant, ends)) = turn.moved {
+            // A further master counts, or a clock has changed.
+            cx.note(Testimony::Expires(grant, ends));
         }
         if let Some((client, value, ends)) = turn.made {
             let promised = cx.commons().promised(lock.0, &value, now);
+            // What masters have of several tries, no client was promised for as long as the last one.
+            let most = ends.filter(|_| agreed == Agreed::No).map(|ends| ends.since(now));
+            let promised = promised.map(|p| most.map_or(p, |most| p.min(most)));
             let grant = Grant(cx.note(Testimony::Grant {
                 lock: lock.0,
                 client,
