@@ -8,7 +8,7 @@ use lockscope::sim::{Micros, Purpose, keyed, up_to};
 use lockscope::systems::Registry;
 use lockscope::systems::redis::PROFILES;
 use lockscope::systems::redis::redlock::{drift, quorum, validity};
-use support::{Case, counters};
+use support::{Case, counters, seeds};
 
 const PROGRAM: &str = "acquire; read x; work 1s; write x = x + 1; release";
 const LONGER: &str = "acquire; read x; work 5s; write x = x + 1; release";
@@ -246,7 +246,7 @@ fn apart(run: &Run, case: &Case) {
 #[test]
 fn there_are_never_two_majorities_and_a_promise_breaks_only_where_something_was_forgotten() {
     let (mut broken, mut double) = (0, 0);
-    for seed in 0..120 {
+    for seed in seeds(120) {
         // Whoever writes before it answers, or stays out for longer than a lock lasts, forgets
         // nothing that matters.
         for (files, delay) in [("aof-always", "0s"), ("none", "3100ms")] {
@@ -264,7 +264,9 @@ fn there_are_never_two_majorities_and_a_promise_breaks_only_where_something_was_
         broken += run.judgement.verdict.broken_promises;
         double += run.judgement.verdict.double_grant;
     }
-    assert!(broken > 5, "{broken} promises broken, {double} granted twice");
+    if std::env::var("SEED").is_err() {
+        assert!(broken > 5, "{broken} promises broken, {double} granted twice");
+    }
 }
 
 #[test]

@@ -69,12 +69,20 @@ impl Teller<'_> {
 
     fn by_service(&self, id: EventId, me: &str, note: &Testimony) -> String {
         match note {
+            // A client that counts answers which are over already.
+            Testimony::Grant { lock, client, token, .. } if self.label(*client) == me => {
+                let token = token.map_or_else(String::new, |t| format!(" ({})", self.token(t)));
+                format!("{me} takes {}{token} for granted.", self.lock(*lock))
+            }
             Testimony::Grant { lock, client, mode, token, term, asked, woken, .. } => {
                 let (who, lock) = (self.label(*client), self.lock(*lock));
                 let how = if *mode == Mode::Shared { " to share" } else { "" };
                 let waited = if *woken { ", which was waiting" } else { "" };
                 let unasked = if *asked { "" } else { " without being asked" };
-                let term = term.map(|t| format!("for {}", span(t)));
+                let term = term.map(|t| match t {
+                    Micros::ZERO => "which has given up asking".to_string(),
+                    t => format!("for {}", span(t)),
+                });
                 let terms = match (token, term) {
                     (Some(token), Some(term)) => format!(": {}, {term}", self.token(*token)),
                     (Some(token), None) => format!(": {}", self.token(*token)),
@@ -159,6 +167,9 @@ impl Teller<'_> {
         let what = match why {
             TruthEnd::Released => {
                 return format!("{me} frees {}: {who} has released it.", self.lock(lock));
+            }
+            TruthEnd::Expired(_) if who == me => {
+                return format!("No majority of the servers has what {me} counts on: it is over.");
             }
             TruthEnd::Expired(moment) => {
                 let by_time = self.term(grant).is_some();

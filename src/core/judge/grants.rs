@@ -203,7 +203,8 @@ impl Grants {
         let list = self.by_lock.get(&own.lock).into_iter().flatten().rev();
         list.filter_map(|g| self.get(*g))
             .take_while(|g| g.ordinal > own.ordinal)
-            .any(|g| g.conflicts(own))
+            // What ended as it was made was never true.
+            .any(|g| g.conflicts(own) && g.truth_end.is_none_or(|end| end.0 > g.from))
     }
 
     /// The event that shows it, for each grant whose token is not above that of an earlier one.

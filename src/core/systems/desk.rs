@@ -165,6 +165,11 @@ impl Desk {
         self.requests
     }
 
+    /// The number of the latest request.
+    pub fn last_request(&self) -> u64 {
+        self.requests
+    }
+
     /// The key of a lock library's timer for a request.
     pub const fn key(request: u64) -> u64 {
         request << 1

@@ -156,9 +156,7 @@ impl Majority {
         let answers = vec![None; self.masters.len()];
         let round = Round { id: self.counted, answers, next: 0, silent: Vec::new(), ..round };
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
-            // For the books: what the client can promise itself at most, on a perfect clock.
-            let until = cx.now().plus(self.ttl.since(self.drift));
-            cx.commons().promise(round.lock, Text::Number(round.value), until);
+            self.promise(cx, desk, &round, self.ttl.since(self.drift));
         }
         let within = Some(self.patience);
         let mut note = asks(round.lock, round.aim.ask(), first, within);
@@ -241,6 +239,7 @@ impl Majority {
             }
             Aim::Acquire if good => self.holds(cx, desk, &round, deadline),
             Aim::Acquire => {
+                self.promise(cx, desk, &round, Micros::ZERO);
                 if self.cleans {
                     let clean = Round { aim: Aim::Clean, ..round.clone() };
                     self.begin(cx, desk, clean, true);
@@ -263,6 +262,13 @@ impl Majority {
                 cx.note(Testimony::Answer(round.lock, Ask::Release, Outcome::Ok));
             }
         }
+    }
+
+    /// For the books: for how long from now the client can act at most, on a perfect clock; no longer
+    /// where it gives a try up.
+    fn promise(&self, cx: &mut Cx<'_, Locks>, desk: &Desk, round: &Round, span: Micros) {
+        let (value, until) = (Text::Number(round.value), cx.now().plus(span));
+        cx.commons().promise(round.lock, value, until, desk.last_request());
     }
 
     fn finish(&self, cx: &mut Cx<'_, Locks>, round: &Round, outcome: Outcome) {

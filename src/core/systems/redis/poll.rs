@@ -34,6 +34,7 @@ struct Seated {
 struct Promise {
     value: Text,
     until: Micros,
+    after: u64,
     agreed: Vec<ProcId>,
 }
 
@@ -171,10 +172,11 @@ impl Polls {
     }
 
     /// A client that tries or extends with this value will act until that moment at most.
-    pub(super) fn promise(&mut self, lock: LockId, value: Text, until: Micros) {
+    /// It asks with requests that come after that one.
+    pub(super) fn promise(&mut self, lock: LockId, value: Text, until: Micros, after: u64) {
         let poll = self.of(lock);
         poll.promises.retain(|promise| promise.value != value);
-        poll.promises.push(Promise { value, until, agreed: Vec::new() });
+        poll.promises.push(Promise { value, until, after, agreed: Vec::new() });
     }
 
     /// A master agrees to what a client tries or extends with this value.
@@ -182,13 +184,14 @@ impl Polls {
         &mut self,
         (lock, masters): (LockId, usize),
         value: &Text,
-        master: ProcId,
+        (master, request): (ProcId, u64),
     ) -> Agreed {
         let promises = &mut self.of(lock).promises;
         let Some(promise) = promises.iter_mut().find(|promise| promise.value == *value) else {
             return Agreed::Before;
         };
-        let new = !promise.agreed.contains(&master);
+        // What an earlier try has sent comes late, and agrees to nothing.
+        let new = request > promise.after && !promise.agreed.contains(&master);
         if new {
             promise.agreed.push(master);
         }

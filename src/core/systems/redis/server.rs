@@ -286,7 +286,7 @@ impl Server {
             }
             Fate::Run => {
                 let before = self.offset;
-                self.deed = Some(Deed::of(peer, &command));
+                self.deed = Some(Deed::of(peer, &command, request));
                 let reply = self.perform(cx, conn, peer, request, &command);
                 self.deed = None;
                 let (offset, all) = (self.offset, self.start.version.waits_for_all());

@@ -69,10 +69,12 @@ pub(super) struct Deed {
     pub asks: bool,
     /// Whether an end that it moves is one that its sender wants to move.
     pub extends: bool,
+    /// Which of its sender's requests it is.
+    pub request: u64,
 }
 
 impl Deed {
-    pub(super) fn of(by: ProcId, command: &Command) -> Deed {
+    pub(super) fn of(by: ProcId, command: &Command, request: u64) -> Deed {
         let asks = match command {
             Command::Set(set) => set.only == Only::Absent,
             Command::Eval(script, _) | Command::EvalSha(Some(script), _) => {
@@ -89,12 +91,12 @@ impl Deed {
             }
             _ => false,
         };
-        Deed { by, asks, extends: !asks && !gives_back }
+        Deed { by, asks, extends: !asks && !gives_back, request }
     }
 
     /// What nobody has asked for.
     pub(super) const fn nobodys(by: ProcId) -> Deed {
-        Deed { by, asks: false, extends: false }
+        Deed { by, asks: false, extends: false, request: 0 }
     }
 }
 
@@ -346,7 +348,8 @@ impl Seat {
         let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
         let sets = self.held.as_ref().filter(|_| deed.asks || deed.extends);
         let value = sets.map(|held| held.value.clone());
-        let agreed = value.as_ref().map_or(Agreed::No, |v| cx.commons().agrees(lock, v, me));
+        let agreed =
+            value.as_ref().map_or(Agreed::No, |v| cx.commons().agrees(lock, v, (me, deed.request)));
         let mut turn = cx.commons().vote(lock, now, me, vote, why);
         if cx.is_still() {
             // A clock has changed under a server that is stopped: when the truth ends by it is a fact
@@ -457,7 +460,9 @@ pub(super) fn worthless(
     token: Option<Token>,
     (term, why): (Option<Micros>, TruthEnd),
 ) -> Grant {
-    let (mode, asked, woken, expires) = (Mode::Exclusive, true, false, Some(cx.now()));
+    let (mode, asked, woken) = (Mode::Exclusive, true, false);
+    // What was over before is no grant beside another's; what a server says is one, counted or not.
+    let expires = if let TruthEnd::Expired(end) = why { Some(end) } else { None };
     let grant = Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
     let grant = Grant(cx.note(grant));
     cx.note(Testimony::Free(grant, why));
