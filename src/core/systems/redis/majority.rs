@@ -222,9 +222,9 @@ impl Majority {
         let enough = votes >= quorum(self.masters.len());
         let elapsed = round.sent.until(cx.clock(desk.clock()));
         let gone = elapsed.plus(self.drift);
-        let left = validity(self.ttl, elapsed, self.drift).is_some()
-            || (self.nothing_is_enough && gone == self.ttl);
-        let good = enough && (left || !self.checks);
+        let nothing = (self.nothing_is_enough && gone == self.ttl).then_some(Micros::ZERO);
+        let left = validity(self.ttl, elapsed, self.drift).or(nothing);
+        let good = enough && (left.is_some() || !self.checks);
         let deadline = round.sent.plus(self.ttl.since(self.drift));
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
             let ballot = Ballot::of(round.answered());
