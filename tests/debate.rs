@@ -117,7 +117,7 @@ fn of_all_combinations_of_defences_the_label_stays_on_those_whose_resource_check
 #[test]
 fn the_cases_of_the_debate_break_promises_or_outlive_them_as_their_kind_is() {
     let table: [(&[&str], (u64, u64), bool); 5] = [
-        (&["base", "restart", "mail", "mail-restart"], (1, 0), true),
+        (&["base", "restart", "evicted", "mail", "mail-restart"], (1, 0), true),
         (&["paused", "packet", "asleep", "frozen", "unchecked", "mail-paused"], (0, 1), true),
         (&["held", "slow-answers", "asleep-boot", "asleep-wall"], (0, 0), false),
         (&["restart-durable", "restart-late", "alike", "calm", "mail-calm"], (0, 0), false),
@@ -199,11 +199,11 @@ fn a_label_is_tried_attack_by_attack_and_comes_off_with_the_run_that_broke_it() 
     let pinned = tried(open());
     let trial = pinned.trial.clone().expect("it was pinned");
     assert!(!trial.stays());
-    assert_eq!(trial.outcomes.len(), 5);
+    assert_eq!(trial.outcomes.len(), 6);
     let words = format!("{:?}", pinned.spoken.1);
-    assert!(words.contains("fell off: 5 of 5 attacks did harm"), "{words}");
+    assert!(words.contains("fell off: 6 of 6 attacks did harm"), "{words}");
     // The attack that broke it is one step away, on this very design, which keeps its label.
-    let shown = pinned.after(Action::ShowAttack(3));
+    let shown = pinned.after(Action::ShowAttack(4));
     assert_eq!(shown.lesson.variants[shown.variant].name, "paused");
     assert!(shown.show.run.judgement.verdict.harmed() && shown.decided());
     assert_eq!(shown.trial, pinned.trial);
@@ -213,7 +213,7 @@ fn a_label_is_tried_attack_by_attack_and_comes_off_with_the_run_that_broke_it() 
     let durable = tried(other);
     let harmed: Vec<bool> =
         durable.trial.clone().expect("it is pinned").outcomes.iter().map(Outcome::harmed).collect();
-    assert_eq!(harmed, [true, false, true, true, true]);
+    assert_eq!(harmed, [true, false, true, true, true, true]);
     assert!(!durable.after(Action::ShowAttack(1)).show.run.judgement.verdict.harmed());
 }
 
@@ -222,7 +222,7 @@ fn a_label_stays_where_the_resource_checks_and_says_that_this_is_no_proof() {
     let pinned = tried(open().after(Action::Defend(4)));
     assert!(pinned.trial.clone().expect("it was pinned").stays());
     let words = format!("{:?}", pinned.spoken.1);
-    assert!(words.contains("stays: none of the 5 attacks did harm"), "{words}");
+    assert!(words.contains("stays: none of the 6 attacks did harm"), "{words}");
     assert!(words.contains("no proof"), "{words}");
     // Taking the defence away takes the label away.
     assert!(pinned.after(Action::Defend(4)).trial.is_none());

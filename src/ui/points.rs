@@ -132,16 +132,13 @@ fn linked(props: &Props, words: &'static str, points: &[(usize, &Point)]) -> Htm
     html! { <p class="linked">{ words }{ for each }</p> }
 }
 
-/// The point that is heard, for a room: who claims what, and what the run on the wall shows.
-pub fn on_the_wall(state: &State) -> Html {
-    let Some((_, point, shown)) = state.heard() else { return html! {} };
+/// The point that is heard, for a room: who claims what, and what the run on the wall shows; where there is little
+/// room, the latter alone.
+pub fn on_the_wall(point: &Point, shown: usize, brief: bool) -> Html {
     let shows = point.runs.get(shown).map_or("", |run| run.shows.as_str());
+    let claim = if brief { "" } else { point.claim.as_str() };
     html! {
-        <>
-            <p class="kicker">{ strings::claims(&point.by) }</p>
-            <p>{ &point.claim }</p>
-            <p><strong>{ shows }</strong></p>
-        </>
+        <p>{ strings::claims(&point.by) }{ " " }{ claim }{ " " }<strong>{ shows }</strong></p>
     }
 }
 

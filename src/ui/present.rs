@@ -68,11 +68,15 @@ fn lesson(controls: &transport::Props) -> Html {
         (Some((_, point, _)), _) => strings::point_of(&point.id, &point.title),
         (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
     };
-    let full = match (beat.filter(|_| heard.is_none()), state.head.event) {
-        _ if heard.is_some() => points::on_the_wall(state),
-        (Some(beat), _) => words::blocks(&beat.blocks, state, to),
-        (None, None) => html! { <p>{ &state.lesson.hook }</p> },
-        (None, Some(_)) => html! {},
+    let full = match (heard, beat, state.head.event) {
+        (Some((_, point, run)), ..) => points::on_the_wall(point, run, false),
+        (None, Some(beat), _) => words::blocks(&beat.blocks, state, to),
+        (None, None, None) => html! { <p>{ &state.lesson.hook }</p> },
+        (None, None, Some(_)) => html! {},
+    };
+    let brief = match heard {
+        Some((_, point, run)) => points::on_the_wall(point, run, true),
+        None => stage::caption(state),
     };
     let stage = part::<Stage>(
         "wall",
@@ -90,7 +94,7 @@ fn lesson(controls: &transport::Props) -> Html {
                 <h1>{ title }</h1>
                 <div class="fits" id="fits">
                     <div class="prose full">{ full }</div>
-                    <div class="brief">{ stage::caption(state) }</div>
+                    <div class="brief">{ brief }</div>
                 </div>
                 { outcome(state) }
             </section>

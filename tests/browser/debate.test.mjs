@@ -81,7 +81,7 @@ test("the label falls off a design without a check at the resource, and the atta
     await tab.keyboard.press("Space");
   }
   await press(tab, button(tab, "Pin the label “correctness-safe”"));
-  await pinning(tab).getByText(/fell off: 2 of 5 attacks did harm/).waitFor();
+  await pinning(tab).getByText(/fell off: 3 of 6 attacks did harm/).waitFor();
   await accessible(tab);
   await shot(tab, "label-fallen");
   await press(tab, pinning(tab).getByRole("button", { name: "See the run: Paused after the look" }));
@@ -91,11 +91,11 @@ test("the label falls off a design without a check at the resource, and the atta
   await tab.keyboard.press("Space");
   await pinning(tab).getByText("not pinned").waitFor();
   await press(tab, button(tab, "Pin the label “correctness-safe”"));
-  await pinning(tab).getByText(/stays: none of the 5 attacks did harm.*no proof/).waitFor();
+  await pinning(tab).getByText(/stays: none of the 6 attacks did harm.*no proof/).waitFor();
   await shot(tab, "label-stays");
   await tab.waitForTimeout(2500);
-  assert.ok(said.some((words) => /fell off: 2 of 5/.test(words)), `it is announced: ${said.join(" | ")}`);
-  assert.ok(said.some((words) => /stays: none of the 5/.test(words)), `it is announced: ${said.join(" | ")}`);
+  assert.ok(said.some((words) => /fell off: 3 of 6/.test(words)), `it is announced: ${said.join(" | ")}`);
+  assert.ok(said.some((words) => /stays: none of the 6/.test(words)), `it is announced: ${said.join(" | ")}`);
 }));
 
 test("a debate and a label are there for a finger on a phone, and the page keeps within the screen", page(async ({ open }) => {

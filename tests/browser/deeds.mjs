@@ -534,6 +534,34 @@ export const DEEDS = [
     await button(tab, "Begin").waitFor();
   }],
 
+  ["a point of the debate is heard, and all claims are seen side by side", "redlock-under-fire", async (hands) => {
+    const { tab } = hands;
+    const title = tab.locator("#point-title");
+    await hands.press(button(tab, "K5: A master forgets"));
+    await title.filter({ hasText: "K5" }).waitFor();
+    await hands.press(button(tab, "It wrote before it answered"));
+    await tab.locator(".hearing [aria-pressed=true]").filter({ hasText: "It wrote before it answered" }).waitFor();
+    await hands.press(button(tab, "R5: A delayed restart"));
+    await title.filter({ hasText: "R5" }).waitFor();
+    await hands.press(button(tab, "All claims side by side, and what comes of it"));
+    await hands.press(button(dialog(tab), "Asleep; A reads boot time"));
+    await title.filter({ hasText: "K6" }).waitFor();
+    await hands.press(button(tab, "Back to the story"));
+    await button(tab, "Begin").waitFor();
+  }],
+
+  ["a label is pinned, falls off, and stays on another design", "redlock-under-fire", async (hands) => {
+    const { tab } = hands;
+    const pinning = tab.locator("#pinning");
+    await hands.press(button(tab, "Pin the label “correctness-safe”"));
+    await pinning.getByText(/fell off: 6 of 6/).waitFor();
+    await hands.press(button(tab, "See the run: A write on its way for long"));
+    await tab.locator("#verdict").getByText("Corrupted.").waitFor();
+    await hands.press(tab.getByRole("switch", { name: "The resource compares versions" }));
+    await hands.press(button(tab, "Pin the label “correctness-safe”"));
+    await pinning.getByText(/stays: none of the 6/).waitFor();
+  }],
+
   ["help and challenge are turned to, and a solution is shown", "lease-expiration", async (hands) => {
     const { tab } = hands;
     await hands.press(button(tab, "Help me"));
