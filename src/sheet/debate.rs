@@ -96,7 +96,12 @@ impl Sheet<'_> {
             .outcome_of(variant)
             .map(|outcome| said("span", "figures-of", format!(" {}", words::figures(&outcome))));
         let way = self.way(variant, Some(point));
-        tag("li", "", [way, plain(format!(": {}", shown.shows))]).holding(figures)
+        // A button breaks into lines of its own; what it shows stands below it.
+        let shows = match self.ways {
+            Ways::Page => said("span", "says", &shown.shows),
+            _ => plain(format!(": {}", shown.shows)),
+        };
+        tag("li", "", [way, shows]).holding(figures)
     }
 
     /// The title of a run, and the way to it.

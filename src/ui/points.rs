@@ -97,11 +97,14 @@ fn hearing(props: &Props, index: usize, point: &Point, shown: usize) -> Html {
         let to = props.to.clone();
         let onclick = Callback::from(move |_: MouseEvent| to.dispatch(Action::Point(index, i)));
         // The figures are those of the run on screen: nobody has written them down.
-        let figures = now.then(|| sheet::figures(&Outcome::of(&state.show.run.judgement.verdict)));
+        let given = || sheet::figures(&Outcome::of(&state.show.run.judgement.verdict));
+        let changed = if now { "" } else { strings::WITH_CHANGES };
+        let figures = (i == shown).then(|| format!("{changed}{}", given()));
         html! {
             <li key={i}>
-                <button type="button" class="link" aria-pressed={now.to_string()} {onclick}>{ title }</button>{ ": " }{ &run.shows }
-                <>if let Some(figures) = figures { <span class="figures-of">{ " " }{ figures }</span> }</>
+                <button type="button" class="link" aria-pressed={now.to_string()} {onclick}>{ title }</button>
+                <span class="says">{ &run.shows }</span>
+                <>if let Some(figures) = figures { <span class="figures-of">{ figures }</span> }</>
             </li>
         }
     });

@@ -42,6 +42,9 @@ test("all thirteen points are heard with the keyboard alone, each with its runs"
   await press(tab, button(tab, "K5: A master forgets").first());
   await tab.locator("#point-title").filter({ hasText: "K5" }).waitFor();
   await shot(tab, "debate-point");
+  // What the learner changes in its run, its figures follow.
+  await press(tab, tab.getByRole("switch", { name: "Masters write before they answer" }));
+  await point(tab).getByText("With your changes: Promises broken 0 · outlived 0 · granted twice 0. Nothing is wrong.").waitFor();
   await press(tab, button(tab, "Back to the story"));
   await button(tab, "Begin").waitFor();
 }));

@@ -9,6 +9,8 @@ pub const ALL_CLAIMS_TITLE: &str = "The debate, claim by claim";
 pub const POINT_BEFORE: &str = "Point before";
 pub const NEXT_POINT: &str = "Next point";
 pub const SHOWN_BY: &str = "What the runs show";
+/// Before the figures of a run that the learner has changed.
+pub const WITH_CHANGES: &str = "With your changes: ";
 pub const GAVE_UP: &str = "What he gave up: ";
 pub const ANSWERS: &str = "Answers ";
 pub const ANSWERED_BY: &str = "Answered by ";
