@@ -139,9 +139,12 @@ fn linked(props: &Props, words: &'static str, points: &[(usize, &Point)]) -> Htm
 /// room, the latter alone.
 pub fn on_the_wall(point: &Point, shown: usize, brief: bool) -> Html {
     let shows = point.runs.get(shown).map_or("", |run| run.shows.as_str());
-    let claim = if brief { "" } else { point.claim.as_str() };
+    let claim = || html! { <p>{ strings::claims(&point.by) }{ " " }{ &point.claim }</p> };
     html! {
-        <p>{ strings::claims(&point.by) }{ " " }{ claim }{ " " }<strong>{ shows }</strong></p>
+        <>
+            <>if !brief { { claim() } }</>
+            <p>{ strings::THE_RUN }<strong>{ shows }</strong></p>
+        </>
     }
 }
 

@@ -185,7 +185,17 @@ fn use_sight(state: &Same<State>, parts: &Nodes) -> ((i32, i32), Callback<yew::E
             again.force_update();
         }
     });
-    use_box(&parts.scroll, look.clone());
+    // On a wall a verdict takes its room from the picture when it comes, and what decided it stays in sight.
+    let (sight, picture, changed) = (parts.sight.clone(), state.show.picture.clone(), look.clone());
+    let resized = Callback::from(move |element: HtmlElement| {
+        sight.measure(&element);
+        let wanted = sight.follow(&picture, at, f64::from(scale) / 100.0, true);
+        if let Some(wanted) = wanted.filter(|_| scale > 100) {
+            element.set_scroll_top(wanted);
+        }
+        changed.emit(element);
+    });
+    use_box(&parts.scroll, resized);
     let onscroll = Callback::from(move |event: yew::Event| {
         if let Some(element) = event.target_dyn_into() {
             look.emit(element);

@@ -135,8 +135,17 @@ test("before a class the points come after the story, each with its run on the w
   await title.filter({ hasText: "K1 · A pause longer than the lock" }).waitFor();
   await accessible(tab);
   await shot(tab, "debate-wall");
-  await tab.keyboard.press("PageDown");
-  await title.filter({ hasText: "K2" }).waitFor();
+  for (const id of ["K2", "K3", "K4"]) {
+    await tab.keyboard.press("PageDown");
+    await title.filter({ hasText: id }).waitFor();
+  }
+  // A long verdict takes its room from the picture, and what decided it stays in sight.
+  await tab.waitForFunction(() => {
+    const [stage, now] = ["#stage", "#stage .now"].map((name) => document.querySelector(name).getBoundingClientRect());
+    return now.bottom <= stage.bottom && now.top >= stage.top;
+  });
+  await tab.keyboard.press("PageUp");
+  await tab.keyboard.press("PageUp");
   await tab.keyboard.press("PageUp");
   await tab.keyboard.press("PageUp");
   await title.filter({ hasNotText: /^K\d/ }).waitFor();

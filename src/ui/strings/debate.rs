@@ -11,6 +11,7 @@ pub const NEXT_POINT: &str = "Next point";
 pub const SHOWN_BY: &str = "What the runs show";
 /// Before the figures of a run that the learner has changed.
 pub const WITH_CHANGES: &str = "With your changes: ";
+pub const THE_RUN: &str = "The run: ";
 pub const GAVE_UP: &str = "What he gave up: ";
 pub const ANSWERS: &str = "Answers ";
 pub const ANSWERED_BY: &str = "Answered by ";
