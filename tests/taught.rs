@@ -178,7 +178,7 @@ fn in_the_lesson_on_redlock_the_slow_master_sets_the_key_and_is_told_of_the_rele
     let heard = said(&run, "redis-d", "client-a");
     assert!(heard.iter().all(|m| m.1 > Micros::from_millis(300)), "{heard:?}");
     let asked = said(&run, "client-a", "redis-d");
-    assert_eq!(asked[0], ("SET", Micros::from_millis(50)));
+    assert_eq!(asked[0], ("SET NX PX", Micros::from_millis(50)));
     assert_eq!(asked.last().map(|m| m.0), Some("compare and delete"));
     // It deleted something: the key was there although A never counted it.
     assert_eq!(heard.last().map(|m| m.0), Some("1"), "{heard:?}");
