@@ -105,15 +105,43 @@ impl Teller<'_> {
         }
         lines.extend(clocks(world, node));
         lines.extend(self.doing(world, node, false));
-        for fact in world.facts(node) {
-            lines.push(self.fact(world, &fact));
+        match self.run.names().group {
+            Some(_) if self.run.names().node(node).kind == NodeKind::Service => {
+                lines.extend(self.records(world, node));
+            }
+            _ => lines.extend(world.facts(node).iter().map(|fact| self.fact(world, fact))),
         }
         if !world.is_down(node) {
             lines.extend(self.locals(world, node));
         }
-        for other in (0..self.run.names().nodes.len() as u16).map(ProcId) {
-            if world.is_cut(node, other) {
-                lines.push((format!("way to {}", self.label(other)), "cut".into()));
+        let others = (0..self.run.names().nodes.len() as u16).map(ProcId);
+        let cut: Vec<String> =
+            others.filter(|other| world.is_cut(node, *other)).map(|o| self.label(o)).collect();
+        if !cut.is_empty() {
+            lines.push(("cut off from".into(), cut.join(", ")));
+        }
+        lines
+    }
+
+    /// What one of several servers has: there are many of them, so that what belongs together stands in
+    /// one line, `Client A: 5736, 9.001 s left`.
+    fn records(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for fact in world.facts(node) {
+            match (&fact, lines.last_mut()) {
+                (Fact::Row { key, value }, _) => {
+                    let value = match value[..] {
+                        [Piece::Client(client), .., Piece::Token(token)] => {
+                            format!("{}: {}", self.label(client), token.0)
+                        }
+                        _ => self.pieces(value),
+                    };
+                    lines.push((self.pieces(key), value));
+                }
+                (Fact::Ring { until: Some(until), .. }, Some(line)) => {
+                    line.1 += &format!(", {} left", span(until.since(world.now())));
+                }
+                (fact, _) => lines.push(self.fact(world, fact)),
             }
         }
         lines
