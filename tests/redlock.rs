@@ -45,9 +45,13 @@ fn by_the_book_two_clients_take_turns() {
     for masters in ["3", "4", "5", "7"] {
         for order in ["parallel", "sequential"] {
             let case = redlock().set("redlock.masters", masters).set("redlock.order", order);
-            let v = case.verdict();
+            let run = case.run();
+            let (v, m) = (&run.judgement.verdict, &run.judgement.metrics);
             assert_eq!((v.grants, v.overlap_us, v.double_grant, v.corruption), (2, 0, 0, 0));
             assert_eq!((v.broken_promises, v.stalled, v.outlived), (0, 0, 0), "{masters} {order}");
+            // Each of the two got the lock once; all other tries failed.
+            assert!(m.failed_attempts > 0, "{masters} {order}");
+            assert_eq!(m.attempts, m.failed_attempts + 2, "{masters} {order}");
         }
     }
 }

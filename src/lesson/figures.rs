@@ -69,7 +69,10 @@ pub const FIGURES: &[Figure] = &[
     verdict("stalled", "Clients whose acquire was open when the run ended."),
     verdict("renewal_failures", "Renewals whose OK was not consumed within the time-out."),
     metric("attempts", "Acquire requests sent, repeated ones included."),
-    metric("failed_attempts", "Acquire requests that were refused or not answered."),
+    metric(
+        "failed_attempts",
+        "Acquire requests that were refused, not answered, or not granted by enough servers.",
+    ),
     metric("wait_us_p50", "The median wait from the first send of an acquire to its grant."),
     metric("wait_us_p95", "The wait that 95 of 100 did not exceed, by nearest rank."),
     metric("wait_us_max", "The longest wait."),

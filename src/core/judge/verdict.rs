@@ -63,7 +63,7 @@ pub struct Verdict {
 pub struct Metrics {
     /// Acquire requests sent, retries included.
     pub attempts: u64,
-    /// Acquire requests that were refused or not answered.
+    /// Acquire requests that were refused, not answered, or not granted by enough servers.
     pub failed_attempts: u64,
     /// Median wait from the first send of an acquire to its grant (nearest rank).
     pub wait_us_p50: Option<u64>,
