@@ -3,8 +3,9 @@
 
 mod support;
 
+use lockscope::judge::Testimony;
 use lockscope::run::{Run, kind};
-use lockscope::sim::{CrashKind, Disk, Micros, ProcId};
+use lockscope::sim::{CrashKind, Disk, Micros, Outcome, ProcId, What};
 use support::{Case, lines, when};
 
 /// The lines of a program that does a little of everything.
@@ -281,4 +282,29 @@ fn whoever_learns_late_that_a_connection_is_gone_loses_only_what_was_asked_on_it
     let asked = |who| run.record.events.iter().filter(move |e| e.node == ProcId(who));
     assert_eq!(asked(1).filter(|e| kind::kind(e) == "acquire").count(), 1);
     assert_eq!(run.judgement.verdict.stalled, 0);
+}
+
+#[test]
+fn a_dead_process_refuses_at_once_and_a_machine_without_power_or_behind_a_cut_says_nothing() {
+    let told = |edits: &str| {
+        let case = Case::new(&[("x", 0)]).client("client-a", "1s", "read x; sleep 1us");
+        let run = case.edits(edits).run();
+        let told = run.record.events.iter().find_map(|e| match e.note() {
+            Some(Testimony::Told(_, outcome)) => Some((*outcome, e.at.0 / 1_000)),
+            Some(Testimony::Learn(_)) => Some((Outcome::Ok, e.at.0 / 1_000)),
+            _ => None,
+        });
+        told.expect("the read is over")
+    };
+    for death in ["kill", "shut-down"] {
+        assert_eq!(told(&format!("at 0s {death} resource")), (Outcome::Closed, 1_100));
+    }
+    assert_eq!(told("at 0s power-off resource"), (Outcome::Timeout, 3_000));
+    assert_eq!(told("at 0s kill resource; at 0s cut resource>client-a"), (Outcome::Timeout, 3_000));
+    // Who starts in time is there.
+    assert_eq!(told("at 0s kill resource; at 1040ms restart resource"), (Outcome::Ok, 1_100));
+    // A process that dies later tells what it is connected with, once.
+    let case = Case::new(&[("x", 0)]).client("client-a", "1s", "read x; sleep 1us");
+    let run = case.edits("at 1040ms kill resource").run();
+    assert_eq!(run.record.events.iter().filter(|e| matches!(e.what, What::Reset(_))).count(), 1);
 }

@@ -40,7 +40,7 @@ impl Stream {
             Stream::Ack(..) => "ACK",
             Stream::Promote => "be the master",
             Stream::Follow(_) => "REPLICAOF",
-            Stream::Hello(_) => "here again",
+            Stream::Hello(_) => "greeting",
         }
     }
 }
