@@ -175,7 +175,7 @@ fn causes(run: &Run) -> Vec<Cause> {
 fn late_unlock(run: &Run) -> bool {
     let all = |name: &str| -> Vec<MsgId> {
         let numbered = run.record.messages.iter().enumerate();
-        numbered.filter(|m| m.1.body.name == name).map(|m| MsgId(m.0 as u32)).collect()
+        numbered.filter(|m| m.1.body.name.starts_with(name)).map(|m| MsgId(m.0 as u32)).collect()
     };
     let sets = all("SET");
     all("compare and delete").into_iter().any(|release| {

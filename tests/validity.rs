@@ -89,7 +89,7 @@ struct Try<'r> {
 
 fn tries(run: &Run) -> Vec<Try<'_>> {
     let of = |id| run.record.event(id).at;
-    let set = |m: &&MessageInfo<Body>| m.body.name == "SET" && m.from == ProcId(0);
+    let set = |m: &&MessageInfo<Body>| m.body.name.starts_with("SET") && m.from == ProcId(0);
     let sets: Vec<&MessageInfo<Body>> = run.record.messages.iter().filter(set).collect();
     let mut tries: Vec<Try<'_>> = Vec::new();
     for set in &sets {
