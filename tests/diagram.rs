@@ -269,6 +269,21 @@ fn an_answer_that_comes_after_its_client_has_counted_speaks_for_itself() {
 }
 
 #[test]
+fn a_promise_that_was_broken_goes_on_as_an_empty_bar_until_its_holder_lets_go() {
+    let bars = |edits: &[&str]| {
+        let program = ["acquire", "read balance", "work 1s", "write balance = 90", "release"];
+        let clients = [("client-a", "0s", &program[..])];
+        let run = run(&scenario(&[("lease.clock", "wall")], &clients), edits);
+        let picture = picture(&run);
+        check(&run, &picture, &format!("{edits:?}"));
+        let left = picture.marks.iter().filter(|m| matches!(m.shape, Shape::Valid { .. }));
+        left.map(|m| (m.from.0 / 1_000, m.until.map_or(0, |at| at.0 / 1_000))).collect::<Vec<_>>()
+    };
+    assert_eq!(bars(&["at 700ms clock lock-service +20s"]), [(700, 1_300)]);
+    assert!(bars(&[PAUSE]).is_empty() && bars(&[]).is_empty());
+}
+
+#[test]
 fn masters_stand_close_together_under_one_name() {
     let run = masters(&[], &[]);
     for (width, widest) in [(390, 480), (800, 800), (1280, 1280)] {

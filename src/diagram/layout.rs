@@ -92,6 +92,7 @@ impl<'r> Composer<'r> {
         composer.lifelines();
         composer.overlaps();
         composer.bars();
+        composer.broken();
         composer.kept();
         composer.tallies();
         composer.rests();

@@ -8,9 +8,10 @@ use super::layout::{Composer, SHORT_LINE};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Point, Shape, Words};
 use super::signs::Sign;
+use super::story::Bar;
 use super::text::{SIZE, area};
 use super::words::short;
-use crate::judge::{Ask, Ballot, IntervalKind, LockId, Testimony, TruthEnd};
+use crate::judge::{Ask, Ballot, Finding, Grant, IntervalKind, LockId, Testimony, TruthEnd};
 use crate::narrate;
 use crate::run::Run;
 use crate::sim::{EventId, Micros, ProcId, Table, sort_by_key};
@@ -142,7 +143,42 @@ fn until(run: &Run, whose: (ProcId, LockId), at: Micros, left: Micros) -> Option
     Some(at.plus(left).min(let_go).min(run.end))
 }
 
+/// What is left of promises that were broken, where no bar of its own shows how long they are.
+pub(super) fn broken(run: &Run, bars: &[Bar]) -> Vec<Bar> {
+    if run.names().group.is_some() {
+        return Vec::new();
+    }
+    let intervals = &run.judgement.intervals;
+    let of = |kind: IntervalKind, grant: Grant| {
+        intervals.iter().find(|i| i.kind == kind && i.grant == grant)
+    };
+    let found = run.judgement.findings.iter().filter_map(|finding| {
+        let Finding::Broken { event, grant, .. } = finding else { return None };
+        let truth = of(IntervalKind::Truth, *grant)?;
+        let promise = of(IntervalKind::Promise, *grant)?;
+        let own = |b: &&Bar| b.kind == IntervalKind::Truth && b.event == truth.began;
+        let bar = bars.iter().find(own)?;
+        // What its client is granted next stands in its place.
+        let same = |b: &&Bar| (b.client, b.column) == (bar.client, bar.column);
+        let later = bars.iter().filter(same).map(|b| b.from).filter(|from| *from > truth.to);
+        let to = later.fold(promise.to.min(run.end), Micros::min);
+        Some(Bar { event: *event, from: truth.to, to, cap: None, ..*bar })
+    });
+    found.filter(|bar| bar.from < bar.to).collect()
+}
+
 impl Composer<'_> {
+    /// What is left of promises that were broken: an empty bar goes on where the solid one ends.
+    pub(super) fn broken(&mut self) {
+        for bar in &self.story.broken {
+            let x = self.x(bar.client) - self.story.pitch() * bar.column;
+            let (top, bottom) = (self.y(bar.from), self.y(bar.to));
+            let area = Area { left: x - 16, top, right: x - 8, bottom };
+            self.board.block(area);
+            self.push(bar.event, Role::Stale, bar.from, Some(bar.to), Shape::Valid { area });
+        }
+    }
+
     /// What each of several servers has: a slim bar in the pattern of its client, and whose it is.
     pub(super) fn kept(&mut self) {
         for kept in &self.story.kept {

@@ -4,7 +4,7 @@ use super::fans;
 use super::lanes::{ASIDE, COLUMN};
 use super::rests::{range, rests};
 use super::routine::{self, Exchange, Routine};
-use super::several::{Kept, Tally, kept, tallies};
+use super::several::{Kept, Tally, broken, kept, tallies};
 use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
 use crate::run::{Run, kind};
 use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort_by_key};
@@ -112,6 +112,8 @@ pub(super) struct Story {
     pub downs: Vec<Stretch>,
     pub cuts: Vec<Severed>,
     pub folds: Vec<Fold>,
+    /// What is left of broken promises.
+    pub broken: Vec<Bar>,
     /// What each of several servers has.
     pub kept: Vec<Kept>,
     /// How clients count their answers.
@@ -131,6 +133,7 @@ impl Story {
         story.spans(run);
         story.bars(run);
         story.sections(run);
+        story.broken = broken(run, &story.bars);
         story.kept = kept(run);
         story.tallies = tallies(run);
         story.rests = rests(run);
@@ -367,6 +370,7 @@ impl Story {
         let mut moments = vec![Micros::ZERO, run.end];
         moments.extend(self.bars.iter().flat_map(|b| [b.from, b.to.min(run.end)]));
         moments.extend(self.sections.iter().flat_map(|s| [s.from, s.to]));
+        moments.extend(self.broken.iter().map(|b| b.to));
         moments.extend(self.kept.iter().flat_map(|k| [k.from, k.to]));
         moments.extend(self.tallies.iter().filter_map(|t| t.good));
         let found = run.judgement.findings.iter().map(Finding::event);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::draw::{filled, header, paths, pen, text};
 use super::paint::{Dash, Element, Fill, Ink, Primitive, defs};
 use super::palette::{DARK, LIGHT, Palette, Role};
-use super::picture::{Anchor, Area, Picture, Point, Scale, Shape, Words};
+use super::picture::{Anchor, Area, Mark, Picture, Point, Scale, Shape, Words};
 use super::text::{SIZE, width};
 use super::words::short;
 use crate::judge::Ballot;
@@ -145,7 +145,7 @@ enum Swatch {
     Area(Fill, Role),
     Kept(u16),
     Stopwatch,
-    Valid,
+    Valid(Role),
     Ballot(Ballot),
 }
 
@@ -166,7 +166,7 @@ impl Swatch {
                 let (left, right, top, bottom) = (slim.left, slim.right, slim.top, slim.bottom);
                 paths(&Shape::Stopwatch { left, right, top, bottom }, Role::Ink)
             }
-            Swatch::Valid => paths(&Shape::Valid { area: slim }, Role::Ink),
+            Swatch::Valid(role) => paths(&Shape::Valid { area: slim }, *role),
             Swatch::Ballot(ballot) => paths(&Shape::Ballot { at, ballot: *ballot }, Role::Ink),
         }
     }
@@ -183,14 +183,22 @@ fn several(run: &Run, picture: &Picture) -> Vec<Entry> {
         }
     }
     let answers = [Some(true), Some(false), None].into_iter();
+    let over = |m: &Mark| m.role == Role::Stale && matches!(m.shape, Shape::Valid { .. });
+    let valid = |m: &Mark| m.role == Role::Ink && matches!(m.shape, Shape::Valid { .. });
     let marks = [
+        (
+            picture.marks.iter().any(over),
+            Swatch::Valid(Role::Stale),
+            9,
+            "still promised, no longer true",
+        ),
         (
             has(&|s| matches!(s, Shape::Stopwatch { .. })),
             Swatch::Stopwatch,
             9,
             "from asking to deciding",
         ),
-        (has(&|s| matches!(s, Shape::Valid { .. })), Swatch::Valid, 9, "may act, by its own count"),
+        (picture.marks.iter().any(valid), Swatch::Valid(Role::Ink), 9, "may act, by its own count"),
         (
             has(&|s| matches!(s, Shape::Ballot { .. })),
             Swatch::Ballot(Ballot::of(answers)),

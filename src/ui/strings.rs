@@ -274,6 +274,7 @@ pub const LEGEND: &[(&str, &str)] = &[
         "Bracket, then an empty bar",
         "How long a try took, and for how long its client may act, by its own count.",
     ),
+    ("Empty bar under a solid one", "What the holder was promised and is true no longer."),
     (
         "Small boxes",
         "What several servers answered: a tick for yes, a stroke for no, nothing where none came.",
