@@ -286,7 +286,7 @@ fn a_promise_that_was_broken_goes_on_as_an_empty_bar_until_its_holder_lets_go() 
 #[test]
 fn masters_stand_close_together_under_one_name() {
     let run = masters(&[], &[]);
-    for (width, widest) in [(390, 480), (800, 800), (1280, 1280)] {
+    for (width, widest) in [(390, 480), (608, 608), (800, 800), (1280, 1280)] {
         let picture = layout(&run, &Layout { width, ..Layout::default() });
         assert!(picture.width <= widest, "{width}: {}", picture.width);
         let grouped: Vec<_> = picture.lanes.iter().filter(|l| l.grouped).collect();
@@ -391,7 +391,7 @@ fn no_words_lie_on_others_where_masters_are_asked() {
                 continue;
             }
             let run = masters(settings, edits);
-            for width in [390, 800, 1280] {
+            for width in [390, 608, 800, 1280] {
                 let hint = format!("{settings:?} {edits:?} {width}");
                 check(&run, &layout(&run, &Layout { width, ..Layout::default() }), &hint);
             }

@@ -21,6 +21,7 @@ pub(super) const COLUMN: i32 = 28;
 pub(super) const ASIDE: i32 = 10;
 /// The distance between two lanes of a group, and how far the marks of one reach to the left.
 const CLOSE: i32 = 40;
+const CLOSER: i32 = 32;
 const CLOSEST: i32 = 26;
 const SLIM: i32 = 16;
 /// What the words at the last lane need.
@@ -29,6 +30,7 @@ const RIGHT: i32 = 112;
 const NEAREST: i32 = 104;
 /// The same two on the narrowest page.
 const TIGHT_RIGHT: i32 = 48;
+const SNUG_RIGHT: i32 = 72;
 const TIGHTEST: i32 = 70;
 /// A header of this width holds its name in full; beyond it, headers move apart first.
 const FULL_HEADER: i32 = 100;
@@ -50,15 +52,15 @@ pub(super) fn reach(run: &Run, lane: &Lane, story: &Story) -> i32 {
     BARS + 3 + story.aside() + story.pitch() * columns.unwrap_or(0)
 }
 
-/// How far the lanes of a group stand apart, its common name above them, and how many they are.
-fn group(run: &Run, tight: bool) -> (i32, String, i32) {
+/// The common name of a group, how many lanes it has, and how far apart they stand at least, so that
+/// the name has room above them.
+fn group(run: &Run) -> (String, i32, i32) {
     let names = run.names();
     let nodes = (0..names.nodes.len()).map(|index| ProcId(index as u16));
     let count = nodes.filter(|node| names.member(*node).is_some()).count() as i32;
     let label = names.group.map_or_else(String::new, |group| group.name.into());
     let room = width_of(&label, SIZE, true, false) + 10;
-    let close = if tight { CLOSEST } else { CLOSE };
-    (close.max(room / count.max(1) + 1), label, count)
+    (label, count, room / count.max(1) + 1)
 }
 
 /// The lanes of a run between the axis and a width. Where they need more, they move together if they
@@ -80,15 +82,23 @@ pub(super) fn lanes(
     let most = columns.iter().copied().max().unwrap_or(0);
     let bars = BARS + story.aside() + story.pitch() * columns.first().copied().unwrap_or(0);
     let first = axis + if tight { 12 } else { 16 } + bars;
-    let (close, name, members) = group(run, tight);
+    let (name, members, least) = group(run);
     let inner = (members - 1).max(0);
     let gaps = (names.nodes.len() as i32 - 1 - inner).max(1);
-    let first_to_last = |gap: i32| gaps * (gap + story.pitch() * most) + inner * close;
-    let roomy = first + RIGHT + first_to_last(NEAREST);
-    let short = if tight { (roomy - width).max(0) } else { 0 };
-    let right = (RIGHT - short / 2).max(TIGHT_RIGHT);
-    let nearest = if tight { TIGHTEST } else { NEAREST };
-    let width = width.max(first + right + first_to_last(nearest));
+    let first_to_last = |gap, close| gaps * (gap + story.pitch() * most) + inner * close;
+    let roomy = first + RIGHT + first_to_last(NEAREST, CLOSE.max(least));
+    // Lanes that stand in a group make way first, so that all others are in sight.
+    let snug = tight || members > 0;
+    let short = if snug { (roomy - width).max(0) } else { 0 };
+    let right = (RIGHT - short / 2).max(if tight { TIGHT_RIGHT } else { SNUG_RIGHT });
+    let nearest = if snug { TIGHTEST } else { NEAREST };
+    let close = match (tight, short) {
+        (true, _) => CLOSEST,
+        (false, 0) => CLOSE,
+        (false, _) => CLOSER,
+    };
+    let close = close.max(least);
+    let width = width.max(first + right + first_to_last(nearest, close));
     let spacing = (width - first - right - inner * close) / gaps;
     let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;

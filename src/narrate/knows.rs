@@ -275,7 +275,7 @@ impl Teller<'_> {
                 let marks = answers.iter().map(|a| match a {
                     Some(true) => "yes",
                     Some(false) => "no",
-                    None => "open",
+                    None => "no answer",
                 });
                 let marks: Vec<&str> = marks.collect();
                 ((*label).to_string(), format!("{yes} of {}: {}", answers.len(), marks.join(", ")))
