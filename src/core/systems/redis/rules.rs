@@ -172,7 +172,7 @@ const SERVER: &[Rule] = &[
          and until then that master goes on; of two fail-overs the later one holds.",
         "Redis documentation, “High availability with Redis Sentinel”",
     )
-    .under(&["lead", "forget", "send REPLICAOF", "send here again"]),
+    .under(&["lead", "forget", "send REPLICAOF", "send greeting"]),
     Rule::source(
         "A replica gets an end as the moment that its master’s clock will show, and a promoted one \
          judges it by its own clock.",
