@@ -74,7 +74,7 @@ pub const DISCUSS: &str = "Talk about it";
 pub const TAKE_ALONG: &str = "To take along";
 pub const MOMENTS: &str = "All moments of the story";
 
-pub const SYMPTOM: &str = "What an operator saw: ";
+pub const SYMPTOM: &str = "What an operator would see: ";
 pub const THREAD: &str = "Told after the public thread ";
 pub const OWN_WORDS: &str = ". The run here is ours, and so is every word.";
 

@@ -34,7 +34,7 @@ pub const PROFILES: &[Preset] = &[
     profile(
         "by-the-book",
         "All masters at once, a fresh value for each try, the time looked at when all have answered, \
-         everything deleted after a failure, three extensions.",
+         everything deleted after a failure, three extensions (it names no number; this one is ours).",
         "Redis documentation, “Distributed Locks with Redis”",
         &[
             ("redlock.order", "parallel"),

@@ -108,7 +108,7 @@ const SERVER: &[Rule] = &[
     .under(&["expire", "keep"]),
     Rule::recorded(
         "A step of the wall clock ends keys at once, or lets them live on.",
-        "Redis 7.0.15",
+        "Redis 7.0.15, with a shim for its clock",
         &[steps("redlock/clock_jump", 12, 13), steps("redlock/clock_jump", 21, 22)],
     )
     .under(&["shift"]),
@@ -148,8 +148,8 @@ const SERVER: &[Rule] = &[
     )
     .under(&["send stream", "send ACK", "send GETACK"]),
     Rule::recorded(
-        "WAIT counts the replicas that have what this connection wrote. It undoes nothing, and a \
-         short count is no error.",
+        "WAIT counts the replicas that have what was written up to this connection’s last command. It \
+         undoes nothing, and a short count is no error.",
         "Redis 7.0.15",
         &[steps("redis-7.0/wait_result", 11, 15)],
     )
@@ -209,8 +209,8 @@ const SERVER: &[Rule] = &[
     )
     .under(&["forget redis.files=rdb"]),
     Rule::recorded(
-        "An append-only file is written before the answer: a kill loses nothing of it, whenever it \
-         is synced.",
+        "An append-only file is written before the answer, unless a slow sync holds that up: a kill loses \
+         nothing of it, with everysec too.",
         "Redis 7.0.15",
         &[steps("more-redis-7.0/aof_everysec", 1, 6)],
     ),
@@ -236,10 +236,10 @@ const SERVER: &[Rule] = &[
         &[steps("redlock/timed_out_set_still_applies", 6, 13)],
     ),
     Rule::recorded(
-        "Where memory is short, keys with an end are thrown out first under a volatile policy: a \
+        "Where memory is short, keys with an end are thrown out under a volatile policy, and no others: a \
          lock is such a key.",
         "Redis 7.0.15",
-        &[steps("more-redis-7.0/memory", 19, 24)],
+        &[steps("more-redis-7.0/memory", 19, 25)],
     )
     .under(&["forget", "evict"]),
     Rule::recorded(
@@ -251,10 +251,10 @@ const SERVER: &[Rule] = &[
         "SET IFEQ and DELEX IFEQ do the same in Redis from 8.4 on.",
         "Redis documentation, SET and DELEX",
     ),
-    Rule::document(
+    Rule::inference(
         "Numbers that go through a script keep 53 bits: a counter beyond 2^53 repeats itself there.",
-        "Redis 7.0.15, random commands",
-    ), /*FIX*/
+        "Numbers of Lua are doubles (Redis documentation, “Redis Lua API reference”).",
+    ),
 ];
 
 const REDLOCK: &[Rule] = &[
@@ -281,20 +281,22 @@ const REDLOCK: &[Rule] = &[
         &[steps("redlock/timed_out_set_still_applies", 6, 13)],
     ),
     Rule::recorded(
-        "A client with enough votes that came too late does not hold the lock.",
+        "Where asking takes longer than the time to live, the first keys are gone when the last yes comes: \
+         enough votes, and no lock.",
         "Five of Redis 7.0.15",
-        &[steps("redlock/slow_acquire_validity", 12, 12)],
+        &[steps("redlock/slow_acquire_validity", 2, 14)],
     )
     .under(&["refuse acquire"]),
     Rule::recorded(
-        "A master that restarts without files votes again, and two clients have a majority.",
+        "A master that restarts without files votes again: a second client gets a majority while the promise \
+         to the first one runs.",
         "Five of Redis 7.0.15",
         &[steps("redlock/restart_double_grant", 8, 23)],
     )
     .under(&["forget"]),
     Rule::recorded(
         "A step of one master’s wall clock takes a vote away before its time.",
-        "Five of Redis 7.0.15",
+        "Five of Redis 7.0.15, the third with a shim for its clock",
         &[steps("redlock/clock_jump", 8, 19)],
     )
     .under(&["shift", "expire"]),
