@@ -330,7 +330,8 @@ impl Teller<'_> {
         let client = self.whose(op.section.client);
         let knew = rejected.and_then(|event| self.knew(event));
         let knew = knew.map_or_else(String::new, |knew| format!(", sent although {knew},"));
-        format!("{client} late write{knew} was rejected{more}, because {reason}")
+        let late = self.overtaken(op);
+        format!("{client} {late} write{knew} was rejected{more}, because {reason}")
     }
 
     fn refused_rightful(&self) -> String {

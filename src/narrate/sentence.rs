@@ -414,7 +414,7 @@ impl Teller<'_> {
     /// A write sets out: with what token, and what its client no longer believes.
     fn sends_write(&self, id: EventId, me: &str, op: &Operation, value: i64) -> String {
         let token = match op.token {
-            Some(token) => format!("with token {}", token.0),
+            Some(token) => format!("with {} {}", self.number_word(), token.0),
             None => "without a token".into(),
         };
         let lock = self.lock(op.lock);
@@ -436,7 +436,10 @@ impl Teller<'_> {
         why: Rejection,
     ) -> String {
         let (whose, reason) = (self.whose(op.section.client), self.reason(op, why));
-        let late = if self.is_late(id) { "late " } else { "" };
+        let late = match self.is_late(id) {
+            true => format!("{} ", self.overtaken(op)),
+            false => String::new(),
+        };
         match value {
             Some(value) => {
                 format!(

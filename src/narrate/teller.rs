@@ -2,11 +2,12 @@
 
 use super::words::{one_line, span};
 use crate::judge::{
-    Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony, Token, Unmet,
-    Write,
+    Finding, Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony,
+    Token, Unmet, Write,
 };
 use crate::run::{NodeKind, Run, kind};
 use crate::sim::{EventId, Micros, ProcId, sort};
+use crate::systems::UNORDERED;
 
 /// Looks things up in a run. It holds nothing of its own, so that one sentence costs one sentence.
 #[derive(Clone, Copy)]
@@ -142,13 +143,33 @@ impl<'r> Teller<'r> {
 
     /// ` (token 41)`, or nothing for an operation without one.
     pub fn carried(&self, op: &Operation) -> String {
-        op.token.map_or_else(String::new, |t| format!(" (token {})", t.0))
+        op.token.map_or_else(String::new, |t| format!(" ({} {})", self.number_word(), t.0))
+    }
+
+    /// What the number is called that an operation carries: what has no order is no token.
+    pub fn number_word(&self) -> &'static str {
+        let word = self.run.names().token_word;
+        if word == UNORDERED { word } else { "token" }
+    }
+
+    /// What a write is called that comes under a newer grant: *late*, unless its holder was in time and
+    /// the service had not kept its promise.
+    pub fn overtaken(&self, op: &Operation) -> &'static str {
+        let of = |finding: &Finding| match finding {
+            Finding::Broken { grant, .. } => Some((*grant, false)),
+            Finding::Outlived { grant, .. } => Some((*grant, true)),
+            _ => None,
+        };
+        let findings = self.run.judgement.findings.iter().filter_map(of);
+        let mut kinds = findings.filter(|f| Some(f.0) == op.grant).map(|f| f.1).peekable();
+        if kinds.peek().is_some() && kinds.all(|outlived| !outlived) { "stale" } else { "late" }
     }
 
     /// `Client A's late write balance = 90 (token 41)`.
     pub fn write(&self, op: &Operation, write: &Write, late: bool) -> String {
         let (whose, what) = (self.whose(op.section.client), self.assignment(op, write.value));
-        format!("{whose} {}write {what}{}", if late { "late " } else { "" }, self.carried(op))
+        let late = if late { format!("{} ", self.overtaken(op)) } else { String::new() };
+        format!("{whose} {late}write {what}{}", self.carried(op))
     }
 
     /// An event that is an operation at the resource, in words: `Client A's late write x = 1`.

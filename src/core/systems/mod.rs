@@ -158,6 +158,9 @@ pub struct Group {
     pub each: &'static str,
 }
 
+/// What a token is called that has no order: it can be told from others, and no more.
+pub const UNORDERED: &str = "random value";
+
 /// A lock service's servers and its client library, by name.
 pub trait System: Sync {
     /// The name that scenarios use.

@@ -12,7 +12,7 @@ mod service;
 
 use super::client::LockClient;
 use super::settings::{Kind, Settings, Spec};
-use super::{Locks, Rule, Rules, System};
+use super::{Locks, Rule, Rules, System, UNORDERED};
 use crate::judge::{Grant, LockId, Mode, Token};
 use crate::sim::{Actor, Micros, ProcId};
 use client::LeaseClient;
@@ -163,7 +163,7 @@ impl System for Lease {
         match TokenRule::of(settings) {
             TokenRule::Generation | TokenRule::ReadLate => self.token_word(),
             TokenRule::Timestamp => "timestamp",
-            TokenRule::Random => "random value",
+            TokenRule::Random => UNORDERED,
             TokenRule::SetThenIncr => "counter",
         }
     }

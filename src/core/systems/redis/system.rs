@@ -13,7 +13,7 @@ use super::rules::{REDLOCK_RULES, SERVER_RULES};
 use super::server::{Server, Start, default_save};
 use crate::sim::{Actor, ProcId};
 use crate::systems::client::LockClient;
-use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System};
+use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System, UNORDERED};
 
 /// One Redis server, as node `redis-a`, and its replicas.
 #[derive(Clone, Copy, Debug)]
@@ -228,7 +228,7 @@ impl System for Redis {
     }
 
     fn token_word(&self) -> &'static str {
-        "random value"
+        UNORDERED
     }
 
     fn token_word_under(&self, settings: &Settings) -> &'static str {
@@ -291,7 +291,7 @@ impl System for Redlock {
     }
 
     fn token_word(&self) -> &'static str {
-        "random value"
+        UNORDERED
     }
 
     fn settings(&self) -> &'static [Spec] {
