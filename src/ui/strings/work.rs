@@ -198,7 +198,12 @@ pub fn stopped_trying(done: usize, all: usize) -> String {
     format!("Stopped after {done} of {all} schedules. The figures are about those.")
 }
 
-/// All was tried.
+/// All was tried; or nothing, where the runs are too long.
 pub fn all_tried(schedules: usize, runs: u64) -> String {
+    if schedules == 0 {
+        return "Nothing was tried: runs of this scenario have more steps than this search takes. Pauses \
+                of your own can still be tried, one by one."
+            .into();
+    }
     format!("All {schedules} schedules are tried, in {runs} runs.")
 }
