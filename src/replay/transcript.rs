@@ -185,6 +185,12 @@ fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
             None => return malformed(line, "expected texts in `argv`"),
         },
     };
+    // A sentence about the step names it by `name`, and it is played by its words.
+    if let Some(first) = argv.as_ref().and_then(|words| words.first())
+        && !first.eq_ignore_ascii_case(name)
+    {
+        return malformed(line, format!("`name` is {name}, and the first word sent was {first}"));
+    }
     Ok(Step {
         line,
         number: expected,
