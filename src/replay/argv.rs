@@ -138,7 +138,10 @@ impl Reader<'_> {
                 only_absent: self.name == "RENAMENX",
             }),
             "DBSIZE" => Ok(Command::DbSize),
-            "FLUSHALL" | "FLUSHDB" => Ok(Command::Flush),
+            "FLUSHALL" | "FLUSHDB" => match (self.word(0).as_str(), self.args.len()) {
+                ("", 0) | ("SYNC" | "ASYNC", 1) => Ok(Command::Flush),
+                _ => wrong(Refusal::Syntax),
+            },
             "PING" if self.args.is_empty() => Ok(Command::Ping),
             _ => return None,
         })
