@@ -134,7 +134,7 @@ impl Stage {
     pub fn new(transcript: &Transcript) -> Result<Stage, NotModelled> {
         let version = version(&transcript.version)?;
         let persistence = persistence(&transcript.server)?;
-        let (servers, replicas) = nodes(transcript);
+        let (servers, replicas) = nodes(transcript)?;
         let mut clients: Vec<String> = Vec::new();
         for Step { client, .. } in &transcript.steps {
             if client != "env" && !servers.contains(client) && !clients.contains(client) {
@@ -347,12 +347,39 @@ pub fn persistence(server: &str) -> Result<Persistence, NotModelled> {
     Ok(how)
 }
 
-/// The servers' names in the order of their ports, and which of them are replicas of the first.
-fn nodes(transcript: &Transcript) -> (Vec<String>, Vec<usize>) {
-    let mut names: Vec<String> = Vec::new();
-    let mut replicas = Vec::new();
+/// A description names no more masters than this.
+const MOST_MASTERS: usize = 16;
+
+/// The servers' names in the order of their ports, and which of them are replicas of the first:
+/// `single node`, `5 independent masters n1..n5` or `master m + replica r`. Nothing else says which
+/// servers there are, so a step at another one finds nobody.
+fn nodes(transcript: &Transcript) -> Result<(Vec<String>, Vec<usize>), NotModelled> {
     let clean = |word: &str| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_string();
     let words: Vec<String> = transcript.server.split_whitespace().map(clean).collect();
+    let first: Vec<&str> = words.iter().take(3).map(String::as_str).collect();
+    let unknown = || format!("the servers `{}`", transcript.server);
+    match first[..] {
+        ["single", "node", ..] => Ok((vec!["s1".into()], Vec::new())),
+        [count, "masters", ..] | [count, "independent", "masters"] => match count.parse() {
+            Ok(count @ 1..=MOST_MASTERS) => {
+                Ok(((1..=count).map(|number| format!("n{number}")).collect(), Vec::new()))
+            }
+            _ => Err(unknown()),
+        },
+        ["master", ..] => {
+            let nodes = followed(transcript, &words);
+            // The first is the master; without a name for it, a replica would stand in its place.
+            if nodes.0.is_empty() || nodes.1.contains(&0) { Err(unknown()) } else { Ok(nodes) }
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// `master m + replica r`: a name stands behind what it is. Further replicas are words that
+/// steps name as servers.
+fn followed(transcript: &Transcript, words: &[String]) -> (Vec<String>, Vec<usize>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut replicas = Vec::new();
     let is_name = |word: &str| {
         transcript.steps.iter().any(|step| {
             let named = |value: &serde_json::Value| match value {
@@ -364,12 +391,18 @@ fn nodes(transcript: &Transcript) -> (Vec<String>, Vec<usize>) {
                 || (step.client == "env" && step.args.values().any(named))
         })
     };
-    // `master m + replica r`: each name stands behind what it is.
     let mut role = "";
-    for word in &words {
+    let mut before = "";
+    for word in words {
+        let close = matches!(before, "master" | "replica");
+        before = word;
         match word.as_str() {
             "master" | "replica" | "replicas" => role = word,
-            name if !role.is_empty() && is_name(name) && !names.iter().any(|n| n == name) => {
+            name if !name.is_empty()
+                && !role.is_empty()
+                && (close || is_name(name))
+                && !names.iter().any(|n| n == name) =>
+            {
                 if role.starts_with("replica") {
                     replicas.push(names.len());
                 }
@@ -377,22 +410,6 @@ fn nodes(transcript: &Transcript) -> (Vec<String>, Vec<usize>) {
             }
             _ => {}
         }
-    }
-    // `5 independent masters n1..n5`.
-    let count = words.first().and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
-    for number in 1..=count.min(16) {
-        names.push(format!("n{number}"));
-    }
-    for step in &transcript.steps {
-        let node = step.args.get("node").filter(|_| step.client == "env");
-        for name in step.node.as_deref().into_iter().chain(node.and_then(|n| n.as_str())) {
-            if !names.iter().any(|n| n == name) {
-                names.push(name.into());
-            }
-        }
-    }
-    if names.is_empty() {
-        names.push("s1".into());
     }
     (names, replicas)
 }
