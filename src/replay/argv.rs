@@ -20,7 +20,7 @@ pub fn parse(argv: &[String], version: Version, node: &dyn Fn(&str) -> Option<Pr
     let args: Vec<&str> = rest.iter().map(String::as_str).collect();
     match known(&name, version) {
         Known::No => return Ok(Command::Rejected(Refusal::Unknown)),
-        Known::NotHere => return Err(name),
+        Known::NotHere | Known::Unsure => return Err(name),
         Known::Yes(least, most) => {
             if args.len() < least || most.is_some_and(|most| args.len() > most) {
                 return Ok(Command::Rejected(Refusal::Arguments));
