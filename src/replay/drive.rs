@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::argv::parse;
 use super::compare::{Did, Difference, Symbols, compare, told};
+use super::names::changes_nothing;
 use super::redlock::Tries;
-use super::stage::{Heard, Stage};
+use super::stage::{Heard, Stage, span};
 use super::transcript::{Event, Step, Transcript};
 use crate::sim::{CrashKind, Fault, Micros, ProcId};
 use crate::systems::redis::{Command, Reply};
@@ -129,6 +130,7 @@ impl<'t> Drive<'t> {
         let command = parse(argv, self.stage.version, &ports)?;
         let server = self.node(step.node.as_deref())?;
         let client = self.stage.find(&step.client).ok_or("a client without a name")?;
+        let timeout = span(timeout_of(step))?;
         self.tries.asks(step, &command, self.stage.now());
         if self.stage.is_down(server) {
             return Ok(Did::ConnectionRefused);
@@ -138,7 +140,7 @@ impl<'t> Drive<'t> {
         let recorded = step.reply.get("type").and_then(Value::as_str).unwrap_or_default();
         let patience = match recorded {
             "blocked" => SETTLE,
-            "client_timeout" => Micros::from_millis(timeout_of(step)),
+            "client_timeout" => timeout,
             _ => PATIENCE,
         };
         let did = self.wait(client, server, request, patience, recorded == "client_timeout");
@@ -276,15 +278,15 @@ impl<'t> Drive<'t> {
     /// A change of the world.
     fn change(&mut self, step: &Step) -> Result<Did, String> {
         let ms = || step.args.get("ms").and_then(Value::as_i64).ok_or("a time without `ms`");
-        let span = || ms().map(|ms| Micros::from_millis(ms.unsigned_abs()));
+        let passing = || ms().map_err(String::from).and_then(span);
         let node = |drive: &Drive<'_>| {
             let name = step.args.get("node").and_then(Value::as_str);
             drive.node(name)
         };
         match step.name.as_str() {
             "note" => {}
-            "advance" => self.stage.pass(span()?),
-            "no_event_within" => return self.silence(step, span()?),
+            "advance" => self.stage.pass(passing()?),
+            "no_event_within" => return self.silence(step, passing()?),
             "kill" | "power_off" => {
                 let how = crash(step)?;
                 let node = node(self)?;
@@ -312,7 +314,9 @@ impl<'t> Drive<'t> {
             }
             "clock_step" => {
                 let node = node(self)?;
-                self.stage.strike(&Fault::ClockStep(node, ms()?.saturating_mul(1_000)));
+                let ms = ms()?;
+                span(ms.saturating_abs())?;
+                self.stage.strike(&Fault::ClockStep(node, ms * 1_000));
             }
             "partition" => {
                 let ways = self.ways(step)?;
@@ -449,8 +453,8 @@ fn crash(step: &Step) -> Result<CrashKind, String> {
     }
 }
 
-fn timeout_of(step: &Step) -> u64 {
-    step.reply.get("ms").and_then(Value::as_u64).unwrap_or(150)
+fn timeout_of(step: &Step) -> i64 {
+    step.reply.get("ms").and_then(Value::as_i64).unwrap_or(150)
 }
 
 /// What was recorded, without its type.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::compare::{Decision, Did};
+use super::stage::span;
 use super::transcript::Step;
 use crate::sim::Micros;
 use crate::systems::redis::redlock::{drift, quorum, validity};
@@ -79,8 +80,8 @@ impl Tries {
         if step.name == "REDLOCK_RELEASED" {
             return Ok(Did::Decided(Decision::Release(of.deleted.len())));
         }
-        let ttl = step.args.get("ttl_ms").and_then(Value::as_u64).ok_or("an acquire of no TTL")?;
-        let ttl = Micros::from_millis(ttl);
+        let ttl = step.args.get("ttl_ms").and_then(Value::as_i64).ok_or("an acquire of no TTL")?;
+        let ttl = span(ttl)?;
         let wanted = step.args.get("quorum").and_then(Value::as_u64);
         if wanted.is_some_and(|wanted| wanted != quorum(masters) as u64) {
             return Err(format!("a quorum that is not {} of {masters}", quorum(masters)));

@@ -19,6 +19,8 @@ use crate::systems::{Body, Fact, Locks, Settings};
 const LATENCY: Micros = Micros(5);
 /// What the wall clocks show at the start, in microseconds since 1970: a day of 2026.
 const EPOCH: i64 = 1_795_980_000_000_000;
+/// No single span of a transcript is longer: a day, whose periodic work is played in seconds.
+const LONGEST_MS: u64 = 86_400_000;
 /// Longer than any transcript.
 const FOREVER: Micros = Micros(1 << 60);
 
@@ -301,7 +303,20 @@ fn proc(actor: Box<dyn Actor<Locks>>) -> ProcPlan<Locks> {
     }
 }
 
-/// `redis 7.0.15` or `valkey 9.1.2`.
+/// So many milliseconds, where time can pass that long.
+pub fn span(ms: i64) -> Result<Micros, NotModelled> {
+    match u64::try_from(ms) {
+        Ok(count @ 0..=LONGEST_MS) => Ok(Micros::from_millis(count)),
+        _ => Err(format!("a span of {ms} ms; known is 0 to {LONGEST_MS}")),
+    }
+}
+
+/// Releases that were compared with real servers or whose differences are known, as the servers
+/// themselves count: 7.0 is 700.
+const MODELLED: [(bool, u16); 7] =
+    [(false, 700), (false, 704), (false, 804), (true, 801), (true, 900), (true, 901), (true, 902)];
+
+/// `redis 7.0.15` or `valkey 9.1.2`. Another release may answer otherwise, so it is not played.
 pub fn version(text: &str) -> Result<Version, NotModelled> {
     let unknown = || format!("the version `{text}`");
     let (name, number) = text.split_once(' ').ok_or_else(unknown)?;
@@ -315,7 +330,11 @@ pub fn version(text: &str) -> Result<Version, NotModelled> {
         "valkey" => true,
         _ => return Err(unknown()),
     };
-    Ok(Version { valkey, number: major * 100 + minor })
+    let number = major * 100 + minor;
+    if !MODELLED.contains(&(valkey, number)) {
+        return Err(unknown());
+    }
+    Ok(Version { valkey, number })
 }
 
 /// What the words about the servers say of their files: options as on a command line, or `no
