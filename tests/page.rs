@@ -304,3 +304,35 @@ fn going_on_tells_every_beat_and_asks_and_decides_every_question() {
         assert!(state.at_end(), "{id}");
     }
 }
+
+#[test]
+fn before_a_class_every_part_of_the_story_is_told_once_and_every_question_is_asked_once() {
+    for lesson in lessons() {
+        let id = lesson.id.clone();
+        let (beats, questions) = (lesson.beats.len(), lesson.predictions.len());
+        let mut state = open(lesson).after(Action::Present);
+        let (mut told, mut asked) = (Vec::new(), Vec::new());
+        for _ in 0..3 * (beats + questions) {
+            state = state.after(Action::Turn(true));
+            if let Some(question) = state.vote {
+                assert!(!state.answered(question), "{id}: question {question} is answered");
+                asked.push(question);
+                state = state.after(Action::Count(Count::Over));
+                continue;
+            }
+            if state.at_end() && state.beat() == Some(beats - 1) && told.len() >= beats {
+                break;
+            }
+            let beat = state.beat().unwrap_or_else(|| panic!("{id}: nothing is told"));
+            if told.last() != Some(&beat) {
+                told.push(beat);
+                assert!(state.stands_at_beat(), "{id}: beat {beat} is not at its event");
+                let variant = &state.lesson.variants[state.show.variant].name;
+                assert_eq!(*variant, state.lesson.beats[beat].variant, "{id}: beat {beat}");
+            }
+        }
+        assert_eq!(told, (0..beats).collect::<Vec<_>>(), "{id}");
+        asked.sort_unstable();
+        assert_eq!(asked, (0..questions).collect::<Vec<_>>(), "{id}");
+    }
+}

@@ -91,28 +91,29 @@ impl State {
             _ => return false,
         };
         let playing = *action == Action::Play;
-        let Some(question) = self.passed(target, playing) else { return false };
+        let Some(question) = self.passed(self.head.event, target, playing) else { return false };
         self.put(question);
         true
     }
 
-    /// The first question without an answer that a way to an event passes.
-    fn passed(&self, target: Option<u32>, arriving: bool) -> Option<usize> {
-        let head = self.head.event;
+    /// The first question without an answer that a way from one event to another passes.
+    fn passed(&self, from: Option<u32>, target: Option<u32>, arriving: bool) -> Option<usize> {
         let mut questions = self.show.questions.iter().enumerate();
         questions.find_map(|(i, question)| {
             let (asked, shown) = (*question)?;
             let open = self.said.get(i).is_some_and(Option::is_none)
                 && self.tallies.get(i).is_some_and(|t| !t.over);
             let reached = if arriving { Some(asked) <= target } else { Some(asked) < target };
-            (open && reached && head < Some(shown)).then_some(i)
+            (open && reached && from < Some(shown)).then_some(i)
         })
     }
 
     /// Shows a question to the class, at the moment that it is about.
     fn put(&mut self, question: usize) {
-        let Some((asked, _)) = self.show.questions.get(question).copied().flatten() else { return };
-        if self.head.event < Some(asked) {
+        let place = self.show.questions.get(question).copied().flatten();
+        let Some((asked, shown)) = place else { return };
+        // Where the run was changed for it, its answer may be on screen already.
+        if self.head.event < Some(asked) || self.head.event >= Some(shown) {
             let head: Head = self.show.head(Some(asked));
             self.jump_and_say(head);
         }
@@ -123,7 +124,7 @@ impl State {
     /// Playing has come to an event with a question.
     pub(super) fn ask_class(&mut self, event: u32) {
         if self.present {
-            self.vote = self.passed(Some(event), true);
+            self.vote = self.passed(self.head.event, Some(event), true);
         }
     }
 
@@ -133,6 +134,16 @@ impl State {
         if tally.over {
             self.vote = None;
         }
+    }
+
+    /// The variant to put on screen for a beat, where it is another one: also where the words are true
+    /// of the run on screen, because only their own run asks the questions that belong to them.
+    fn run_for(&self, beat: usize) -> Option<usize> {
+        let name = &self.lesson.beats.get(beat)?.variant;
+        let variant = self.lesson.variants.iter().position(|v| v.name == *name)?;
+        let untouched = own_edits(&self.lesson, self.variant) == self.edits;
+        let other = untouched && self.variant != variant;
+        (other || !self.show.story.contains(&beat)).then_some(variant)
     }
 
     /// Turns to the next or the previous beat, in whichever of the lesson's runs it happens.
@@ -150,21 +161,23 @@ impl State {
         let toward = self.toward.filter(|_| forward);
         let Some(beat) = toward.or_else(|| self.neighbour(forward)) else {
             let target = if forward { self.show.end() } else { Head::default() };
-            match self.passed(target.event, false).filter(|_| forward) {
+            let last = self.lesson.beats.len().checked_sub(1).filter(|_| forward);
+            match self.passed(self.head.event, target.event, false).filter(|_| forward) {
                 Some(question) => self.put(question),
                 None => self.jump_and_say(target),
             }
+            // Other parts of the story may happen later in this run; the last one stays the last.
+            self.told = last.filter(|l| self.show.story.contains(l));
             return;
         };
-        if !self.show.story.contains(&beat) {
-            let name = self.lesson.beats.get(beat).map(|b| b.variant.clone());
-            let variant = self.lesson.variants.iter().position(|v| Some(&v.name) == name.as_ref());
-            if let Some(variant) = variant {
-                self.take_edit(Action::Variant(variant));
-            }
+        let mut from = self.head.event;
+        if let Some(variant) = self.run_for(beat) {
+            self.take_edit(Action::Variant(variant));
+            // Nobody has seen anything of this run, wherever its head stands for the moment.
+            from = None;
         }
         let event = self.show.beats.get(beat).and_then(|b| b.as_ref().ok().copied());
-        match self.passed(event, false).filter(|_| forward) {
+        match self.passed(from, event, false).filter(|_| forward) {
             Some(question) => {
                 self.put(question);
                 self.toward = Some(beat);
@@ -276,7 +289,12 @@ impl State {
                 self.toward = beat;
             }
             (None, Some(beat)) => self.turn(beat),
-            (None, None) if forward => self.jump_and_say(self.show.end()),
+            (None, None) if forward => {
+                let last = self.beat();
+                self.jump_and_say(self.show.end());
+                // Other parts of the story may happen later in this run; the last one stays the last.
+                self.told = last.filter(|l| self.show.story.contains(l));
+            }
             (None, None) => self.jump_and_say(Head::default()),
         }
     }

@@ -104,6 +104,7 @@ impl State {
             stop_at_beats: true,
             stopped: None,
             turned: None,
+            told: None,
             program: ProcId(0),
             own_seed,
             kept: Rc::default(),

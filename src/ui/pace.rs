@@ -12,6 +12,7 @@ impl State {
             self.jump(Head::default());
         }
         self.turned = None;
+        self.told = None;
         self.stopped = None;
         self.playing = true;
     }
@@ -70,6 +71,7 @@ impl State {
         self.stopped = None;
         self.toward = None;
         self.turned = None;
+        self.told = None;
         self.look.chosen = None;
         self.playing = false;
         self.jumps += 1;
@@ -102,7 +104,10 @@ impl State {
     pub(super) fn turn(&mut self, beat: usize) {
         let here = self.show.story.contains(&beat);
         match self.show.beats.get(beat) {
-            Some(Ok(event)) if here => self.jump_and_say(self.show.head(Some(*event))),
+            Some(Ok(event)) if here => {
+                self.jump_and_say(self.show.head(Some(*event)));
+                self.told = Some(beat);
+            }
             Some(_) => {
                 self.playing = false;
                 self.turned = Some(beat);

@@ -68,6 +68,8 @@ pub struct State {
     pub stopped: Option<&'static str>,
     /// A beat that the learner turned to although this run does not reach it.
     pub turned: Option<usize>,
+    /// The beat that the learner turned to and still is at: others may stand at the same event.
+    pub told: Option<usize>,
     /// What was said to each prediction.
     pub said: Vec<Option<Said>>,
     /// What the learner saw at the resource, for each prediction that asks.

@@ -12,7 +12,14 @@ impl State {
         };
         self.turned
             .or_else(|| self.linked())
+            .or(self.told)
             .or_else(|| self.show.story.iter().rev().find(happened).copied())
+    }
+
+    /// Whether the head stands at the very event that the words on screen are about.
+    pub fn stands_at_beat(&self) -> bool {
+        let event = self.beat().and_then(|b| self.show.beats.get(b)).and_then(|b| b.as_ref().ok());
+        self.strayed().is_none() && event.is_some() && event.copied() == self.head.event
     }
 
     /// Whether the run has gone a way that the story does not tell: then the variant that it left.
