@@ -249,7 +249,9 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
     use_effect_with((state.present, state.vote), move |(_, vote)| {
         platform::focus_soon(if vote.is_some() { "vote-title" } else { "lesson" });
     });
-    let event = (state.present, state.vote, state.head.event, state.show.picture.width);
+    // Another run has other words at the same event.
+    let words = (state.head.event, state.beat(), state.show.variant);
+    let event = (state.present, state.vote, words, state.show.picture.width);
     use_effect_with(event, |event| {
         if event.0 {
             platform::fit("fits");

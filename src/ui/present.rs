@@ -57,13 +57,15 @@ pub fn view(controls: &transport::Props) -> Html {
     }
 }
 
-/// The words at the head and the picture. Where the words do not fit, the style sheet shows the
-/// sentence of the event in their place.
+/// The words at the head and the picture. At the event that the words are about they get the room that
+/// they take; later on, where they do not fit, the style sheet shows the sentence of the event in their
+/// place.
 fn lesson(controls: &transport::Props) -> Html {
     let (state, to) = (&controls.state, &controls.to);
     let beat = state.beat().and_then(|i| state.lesson.beats.get(i));
     let beat = beat.filter(|_| state.strayed().is_none());
     let heard = state.heard();
+    let told = (heard.is_none() && state.stands_at_beat()).to_string();
     let title = match (heard, beat) {
         (Some((_, point, _)), _) => strings::point_of(&point.id, &point.title),
         (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
@@ -92,7 +94,7 @@ fn lesson(controls: &transport::Props) -> Html {
         <>
             <section class="said" aria-label={strings::STORY}>
                 <h1>{ title }</h1>
-                <div class="fits" id="fits">
+                <div class="fits" id="fits" data-told={told}>
                     <div class="prose full">{ full }</div>
                     <div class="brief">{ brief }</div>
                 </div>
