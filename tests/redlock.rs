@@ -350,3 +350,32 @@ fn an_edit_cannot_change_how_many_masters_there_are() {
     let errors = compile(&case.scenario, &case.edits, &Registry::standard()).expect_err("no");
     assert!(errors[0].message.contains("how many nodes"), "{errors:?}");
 }
+
+#[test]
+fn a_try_goes_by_the_ttl_that_stood_when_it_began_whatever_is_set_meanwhile() {
+    for (system, key, value) in
+        [("redlock", "redlock.profile", "redisson"), ("redis", "lock.acquire", "setnx-then-expire")]
+    {
+        for edit in ["at 1ms set lock.ttl 300ms", "at 1ms set lock.ttl 9s"] {
+            let mut case = counters(system, PROGRAM, "400ms")
+                .set("lock.ttl", "5s")
+                .set(key, value)
+                .edits(edit);
+            if system == "redlock" {
+                case = case.set("redlock.masters", "7");
+            }
+            let run = case.run();
+            let v = &run.judgement.verdict;
+            assert_eq!((v.broken_promises, v.double_grant), (0, 0), "{system}: {edit}");
+            assert!(v.grants > 0, "{system}: {edit}");
+            // The first grant ends by the TTL of its try: later than the short one would be over.
+            let mut truths = run.judgement.intervals.iter();
+            let first = truths.find(|i| i.kind == IntervalKind::Truth).expect("granted");
+            let span = first.to.since(first.from);
+            assert!(
+                span > Micros::from_millis(900) && span < Micros::from_secs(6),
+                "{edit}: {span:?}"
+            );
+        }
+    }
+}

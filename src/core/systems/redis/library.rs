@@ -55,6 +55,8 @@ struct Open {
     value: i64,
     /// When the try began, on the clock that the client reads for its own deadline.
     sent: Local,
+    /// For how long it asks, as the setting stood when the try began.
+    ttl: Micros,
     /// When the whole acquire gives up.
     until: Option<Local>,
     /// How many tries came before.
@@ -63,6 +65,13 @@ struct Open {
     conn: Option<ConnId>,
     /// What was counted for it, where that is its token.
     counted: Option<i64>,
+}
+
+impl Open {
+    /// For how long it asks, in whole milliseconds.
+    fn ms(&self) -> i64 {
+        i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX)
+    }
 }
 
 /// How a lock is taken.
@@ -149,10 +158,6 @@ impl Library {
         library
     }
 
-    fn ms(&self) -> i64 {
-        i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX)
-    }
-
     fn send(
         &mut self,
         cx: &mut Cx<'_, Locks>,
@@ -180,18 +185,19 @@ impl Library {
 
     fn take(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
         let value = self.drawn.value(cx);
+        let open = Open { ttl: self.ttl, ..open };
         let keys = LockKeys::of(open.lock);
         let (key, text) = (keys.lock.clone(), Text::Number(value));
         let command = match self.taking {
             Taking::SetNxPx | Taking::SetThenIncr => {
-                Command::set_for(key, text, Only::Absent, self.ms())
+                Command::set_for(key, text, Only::Absent, open.ms())
             }
             Taking::SetnxThenExpire => {
                 let (only, life, reply) = (Only::Absent, Life::Forever, SetReply::Count);
                 Command::Set(Box::new(SetCommand { key, value: text, only, life, reply }))
             }
             Taking::Script => {
-                let args = vec![text, Text::Number(self.ms())];
+                let args = vec![text, Text::Number(open.ms())];
                 let keys = vec![key, keys.counter];
                 Command::Eval(Script::Acquire, Call { keys, args })
             }
@@ -204,17 +210,17 @@ impl Library {
     }
 
     /// The same script for release and extension, with or without a comparison.
-    fn script(&self, script: Script, lock: LockId, value: i64) -> Command {
-        let mut args = vec![Text::Number(value)];
+    fn script(script: Script, open: &Open) -> Command {
+        let mut args = vec![Text::Number(open.value)];
         if script == Script::Extend {
-            args.push(Text::Number(self.ms()));
+            args.push(Text::Number(open.ms()));
         }
-        Command::Eval(script, Call { keys: vec![LockKeys::of(lock).lock], args })
+        Command::Eval(script, Call { keys: vec![LockKeys::of(open.lock).lock], args })
     }
 
-    fn pexpire(&self, lock: LockId) -> Command {
-        let (key, only) = (LockKeys::of(lock).lock, Bounds::default());
-        Command::Expire { key, life: Life::For(self.ms()), only }
+    fn pexpire(open: &Open) -> Command {
+        let (key, only) = (LockKeys::of(open.lock).lock, Bounds::default());
+        Command::Expire { key, life: Life::For(open.ms()), only }
     }
 
     fn blank(&self, cx: &Cx<'_, Locks>, desk: &Desk, task: usize, lock: LockId) -> Open {
@@ -224,6 +230,7 @@ impl Library {
             step: Step::Set,
             value: self.values.iter().find(|v| v.0 == lock).map_or(0, |v| v.1),
             sent: cx.clock(desk.clock()),
+            ttl: self.ttl,
             until: None,
             tries: 0,
             conn: None,
@@ -240,7 +247,7 @@ impl Library {
     fn give(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
         desk.doubt(cx, open.lock, BeliefEnd::Released);
         let command = match self.giving {
-            Giving::Compare => self.script(Script::Release, open.lock, open.value),
+            Giving::Compare => Library::script(Script::Release, &open),
             Giving::Del | Giving::GetThenDel => Command::Del(vec![LockKeys::of(open.lock).lock]),
         };
         let note = asks(open.lock, Ask::Release, true, Some(self.timeout));
@@ -266,13 +273,13 @@ impl Library {
         cx.finish(open.task, outcome);
     }
 
-    fn deadline(&self, cx: &Cx<'_, Locks>, desk: &Desk, sent: Local) -> Option<Local> {
+    fn deadline(&self, cx: &Cx<'_, Locks>, desk: &Desk, open: &Open) -> Option<Local> {
         let from = match self.counts {
             Counts::Never => return None,
-            Counts::FromSend => sent,
+            Counts::FromSend => open.sent,
             Counts::FromReceipt => cx.clock(desk.clock()),
         };
-        Some(from.plus(self.ttl))
+        Some(from.plus(open.ttl))
     }
 
     /// The key is set: perhaps there is more to do before the lock is held.
@@ -282,7 +289,7 @@ impl Library {
             open.counted = Some(*count);
         }
         let (command, step) = match (self.taking, open.step) {
-            (Taking::SetnxThenExpire, Step::Set) => (self.pexpire(open.lock), Step::Expire),
+            (Taking::SetnxThenExpire, Step::Set) => (Library::pexpire(&open), Step::Expire),
             (Taking::SetThenIncr, Step::Set) => {
                 (Command::Add(LockKeys::of(open.lock).counter, 1), Step::Count)
             }
@@ -311,7 +318,7 @@ impl Library {
         };
         self.values.retain(|value| value.0 != open.lock);
         self.values.push((open.lock, open.value));
-        let deadline = self.deadline(cx, desk, open.sent);
+        let deadline = self.deadline(cx, desk, &open);
         cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Ok));
         desk.believe(cx, open.lock, Mode::Exclusive, grant, token, deadline);
         cx.finish(open.task, Outcome::Ok);
@@ -328,7 +335,7 @@ impl Library {
     }
 
     fn give_back(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open) {
-        let command = self.script(Script::Release, open.lock, open.value);
+        let command = Library::script(Script::Release, &open);
         let note = asks(open.lock, Ask::Release, true, Some(self.timeout));
         self.send(cx, desk, command, Open { step: Step::Return, until: None, ..open }, note);
     }
@@ -393,7 +400,7 @@ impl Library {
             Step::Look => refused(cx, desk, open.task, open.lock, Ask::Holder),
             Step::Extend if no => refused(cx, desk, open.task, open.lock, Ask::Renew),
             Step::Extend => {
-                let deadline = self.deadline(cx, desk, open.sent);
+                let deadline = self.deadline(cx, desk, &open);
                 desk.extend(cx, open.lock, deadline);
                 self.finish(cx, &open, Ask::Renew, Outcome::Ok);
             }
@@ -438,7 +445,7 @@ impl Library {
         if self.cleans && open.step == Step::Wait {
             self.give_back(cx, desk, open);
         } else if self.cleans {
-            let command = self.script(Script::Release, open.lock, open.value);
+            let command = Library::script(Script::Release, &open);
             self.send(cx, desk, command, Open { step: Step::Clean, ..open }, None);
         }
         self.again_later(cx, desk, open);
@@ -477,11 +484,11 @@ impl LockClient for Library {
         }
         let open = Open { step: Step::Extend, ..self.blank(cx, desk, task, lock) };
         let command = match self.extending {
-            Extending::Compare => self.script(Script::Extend, lock, open.value),
-            Extending::Pexpire => self.pexpire(lock),
+            Extending::Compare => Library::script(Script::Extend, &open),
+            Extending::Pexpire => Library::pexpire(&open),
             Extending::Set => {
                 let (key, value) = (LockKeys::of(lock).lock, Text::Number(open.value));
-                Command::set_for(key, value, Only::Always, self.ms())
+                Command::set_for(key, value, Only::Always, open.ms())
             }
         };
         self.send(cx, desk, command, open, asks(lock, Ask::Renew, true, Some(self.timeout)));

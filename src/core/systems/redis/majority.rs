@@ -50,6 +50,10 @@ struct Round {
     value: i64,
     /// When it began, on the clock that the client reads.
     sent: Local,
+    /// For how long it asks the masters, and what it allows for clocks, as the settings stood when it
+    /// began: all its requests and its count go by these, whatever is set meanwhile.
+    ttl: Micros,
+    drift: Micros,
     /// When the whole acquire gives up.
     until: Option<Local>,
     /// How many tries came before.
@@ -137,7 +141,7 @@ impl Majority {
     }
 
     fn command(&self, round: &Round) -> Command {
-        let ms = i64::try_from(self.ttl.0 / 1_000).unwrap_or(i64::MAX);
+        let ms = i64::try_from(round.ttl.0 / 1_000).unwrap_or(i64::MAX);
         let (key, value) = (LockKeys::of(round.lock).lock, Text::Number(round.value));
         let call = |args| Call { keys: vec![key.clone()], args };
         match round.aim {
@@ -154,9 +158,11 @@ impl Majority {
     fn begin(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, first: bool) {
         self.counted += 1;
         let answers = vec![None; self.masters.len()];
-        let round = Round { id: self.counted, answers, next: 0, silent: Vec::new(), ..round };
+        let (ttl, drift) = (self.ttl, self.drift);
+        let round =
+            Round { id: self.counted, ttl, drift, answers, next: 0, silent: Vec::new(), ..round };
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
-            self.promise(cx, desk, &round, self.ttl.since(self.drift));
+            self.promise(cx, desk, &round, ttl.since(drift));
         }
         let within = Some(self.patience);
         let mut note = asks(round.lock, round.aim.ask(), first, within);
@@ -221,11 +227,11 @@ impl Majority {
     fn conclude(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, round: Round, votes: usize) {
         let enough = votes >= quorum(self.masters.len());
         let elapsed = round.sent.until(cx.clock(desk.clock()));
-        let gone = elapsed.plus(self.drift);
-        let nothing = (self.nothing_is_enough && gone == self.ttl).then_some(Micros::ZERO);
-        let left = validity(self.ttl, elapsed, self.drift).or(nothing);
+        let gone = elapsed.plus(round.drift);
+        let nothing = (self.nothing_is_enough && gone == round.ttl).then_some(Micros::ZERO);
+        let left = validity(round.ttl, elapsed, round.drift).or(nothing);
         let good = enough && (left.is_some() || !self.checks);
-        let deadline = round.sent.plus(self.ttl.since(self.drift));
+        let deadline = round.sent.plus(round.ttl.since(round.drift));
         if matches!(round.aim, Aim::Acquire | Aim::Extend) {
             let ballot = Ballot::of(round.answered());
             let left = left.filter(|_| enough);
@@ -326,6 +332,8 @@ impl Majority {
             lock,
             value: self.values.iter().find(|value| value.0 == lock).map_or(0, |value| value.1),
             sent: cx.clock(desk.clock()),
+            ttl: self.ttl,
+            drift: self.drift,
             until: None,
             tries: 0,
             answers: Vec::new(),
