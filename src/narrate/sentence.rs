@@ -80,7 +80,7 @@ impl Teller<'_> {
                 let waited = if *woken { ", which was waiting" } else { "" };
                 let unasked = if *asked { "" } else { " without being asked" };
                 let term = term.map(|t| match t {
-                    Micros::ZERO => "which has given up asking".to_string(),
+                    Micros::ZERO => "for a try of which no time is left".to_string(),
                     t => format!("for {}", span(t)),
                 });
                 let terms = match (token, term) {
@@ -173,7 +173,13 @@ impl Teller<'_> {
             }
             TruthEnd::Expired(moment) => {
                 let by_time = self.term(grant).is_some();
-                let what = if by_time { "lease of" } else { "session of" };
+                // Redis has no sessions: a key can be set first and be given its end later.
+                let keys = matches!(&*self.run.compiled.scenario.system, "redis" | "redlock");
+                let what = match (by_time, keys) {
+                    (true, _) => "lease of",
+                    (false, true) => "key of",
+                    (false, false) => "session of",
+                };
                 let at = self.run.record.event(id).at;
                 if moment < at {
                     let ago = self.ago(moment, at);
