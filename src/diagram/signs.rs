@@ -124,6 +124,8 @@ impl Clues {
                 Finding::Duplicate { .. } => {
                     clues.twice.insert(event);
                 }
+                // Where nothing compares tokens, none has to be above another.
+                Finding::TokenRegress { .. } if !run.compares_tokens(event) => {}
                 Finding::TokenRegress { .. } => {
                     clues.regress.insert(event);
                 }

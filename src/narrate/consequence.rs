@@ -77,6 +77,8 @@ impl Teller<'_> {
             Finding::Duplicate { job, .. } => Some(self.duplicate(*job)),
             Finding::DoubleGrant { .. } => self.double_grant(event),
             Finding::Broken { grant, .. } => Some(self.broken(*grant, event)),
+            // Where nothing compares tokens, none has to be above another.
+            Finding::TokenRegress { .. } if !self.run.compares_tokens(event) => None,
             Finding::TokenRegress { .. } => self.token_regress(event),
         }
     }

@@ -107,6 +107,13 @@ impl Run {
         }
     }
 
+    /// Whether the resource, or the gateway before it, compares tokens at an event, so that a token
+    /// which is not above an earlier one means something.
+    pub fn compares_tokens(&self, id: EventId) -> bool {
+        let check = self.setting("resource.check", id);
+        check.starts_with("token") || matches!(&*check, "claim" | "last-claim" | "gateway")
+    }
+
     /// What everything is called.
     pub fn names(&self) -> &Rc<Names> {
         &self.compiled.names
