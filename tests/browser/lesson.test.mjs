@@ -163,10 +163,10 @@ test("evidence opens from its badge by pointer and by keyboard, and closes again
 
 test("the rules of the lock service are listed with where they come from", page(async ({ open }) => {
   const tab = await lesson(open, FENCE);
-  await tab.getByText("How this lock service behaves").click();
+  await tab.getByText("How it behaves, and how we know").click();
   const rules = tab.locator(".rules li");
   assert.ok((await rules.count()) >= 12);
-  for (const text of await rules.allInnerTexts()) assert.match(text, /(recorded|source|document|inference|disputed): ./);
+  for (const text of await rules.allInnerTexts()) assert.match(text, /^(recorded|source|document|inference|disputed): see the evidence/);
   await accessibleWords(tab);
 }));
 
