@@ -368,13 +368,15 @@ fn or_none(what: &str, given: Option<impl fmt::Display>) -> String {
     given.map_or_else(|| format!("without a {what}"), |g| format!("{what} {g}"))
 }
 
-/// What an event reads, writes, or (for a check) answers: 1 for yes.
+/// What an event reads, writes, or (for a check) answers: 1 for yes; of a count, for how many microseconds
+/// the client may act.
 fn value_of(run: &Run, note: Option<&Testimony>) -> Option<i64> {
     match note? {
         Testimony::Write(_, write) | Testimony::Accept(_, write, ..) => Some(write.value),
         Testimony::Reject(_, write, _) => write.map(|w| w.0.value),
         Testimony::Serve(_, _, value) => Some(*value),
         Testimony::Check(_, holds) => Some(i64::from(*holds)),
+        Testimony::Count(.., left) => Some(left.map_or(0, |left| left.0 as i64)),
         Testimony::Learn(served) => value_of(run, run.record.events.get(served.0 as usize)?.note()),
         _ => None,
     }

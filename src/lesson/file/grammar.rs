@@ -262,7 +262,8 @@ pub const ASSERTIONS: &[Form] = &[
         "EVENT [at TIME] [token NUMBER] [value NUMBER]",
         "accept client-a#1 token 41 value 90",
         "The event happens: then, with that token, with that value (what is read or written; of a \
-         `check`, 1 for yes and 0 for no).",
+         `check`, 1 for yes and 0 for no; of a `count`, for how many \
+         microseconds the client may act, 0 where it may not).",
     ),
     form("no EVENT", "no reject client-a", "The event does not happen."),
     form(
