@@ -14,6 +14,8 @@ pub fn findings(run: &Run) -> Vec<(EventId, String)> {
     let found = run.judgement.findings.iter();
     let mut said: Vec<_> = found.map(|f| (f.event(), teller.finding(f))).collect();
     said.dedup();
+    // What means nothing under these settings is a figure, and no sentence.
+    said.retain(|f| !f.1.is_empty());
     said
 }
 

@@ -8,7 +8,7 @@ use super::kind;
 use super::plan::Compiled;
 use crate::judge::{Judgement, judge};
 use crate::sim::{Discard, Event, EventId, Limit, Micros, ProcId, Record, What, World};
-use crate::systems::Locks;
+use crate::systems::{Locks, UNORDERED};
 
 /// How many events lie between two keyframes of a run that is not very long.
 pub const KEYFRAME_EVERY: u32 = 256;
@@ -107,11 +107,13 @@ impl Run {
         }
     }
 
-    /// Whether the resource, or the gateway before it, compares tokens at an event, so that a token
-    /// which is not above an earlier one means something.
+    /// Whether a token that is not above an earlier one means something at an event: it is of a kind that
+    /// has an order, or the resource or its gateway compares it all the same.
     pub fn compares_tokens(&self, id: EventId) -> bool {
         let check = self.setting("resource.check", id);
-        check.starts_with("token") || matches!(&*check, "claim" | "last-claim" | "gateway")
+        self.names().token_word != UNORDERED
+            || check.starts_with("token")
+            || matches!(&*check, "claim" | "last-claim" | "gateway")
     }
 
     /// What everything is called.
