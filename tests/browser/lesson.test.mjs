@@ -166,7 +166,7 @@ test("the rules of the lock service are listed with where they come from", page(
   await tab.getByText("How it behaves, and how we know").click();
   const rules = tab.locator(".rules li");
   assert.ok((await rules.count()) >= 12);
-  for (const text of await rules.allInnerTexts()) assert.match(text, /^(recorded|source|document|inference|disputed): see the evidence/);
+  for (const text of await rules.allInnerTexts()) assert.match(text, /^(recorded|source|document|inference|disputed)\s*: see the evidence/);
   await accessibleWords(tab);
 }));
 
