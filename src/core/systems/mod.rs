@@ -8,11 +8,13 @@ mod client;
 mod desk;
 mod lease;
 mod order;
+pub mod quorum;
 pub mod redis;
 mod resource;
 mod rules;
 mod settings;
 mod words;
+pub mod zookeeper;
 
 use std::any::Any;
 use std::fmt::Debug;
