@@ -39,6 +39,7 @@ impl Teller<'_> {
             | Testimony::Expires(..)
             | Testimony::Refuse(..)
             | Testimony::Queue(..)
+            | Testimony::Wake(..)
             | Testimony::Lead(_)
             | Testimony::Evict(_)
             | Testimony::Free(..) => self.by_service(id, &me, note),
@@ -116,6 +117,10 @@ impl Teller<'_> {
                 let (who, lock_name) = (self.label(*client), self.lock(*lock));
                 let because = self.held_by_other(*lock, *client, id);
                 format!("{me} lets {who} wait for {lock_name}{because}.")
+            }
+            Testimony::Wake(lock, client) => {
+                let (who, lock) = (self.label(*client), self.lock(*lock));
+                self.in_full(id, format!("{me} wakes {who}, which waits for {lock}."))
             }
             Testimony::Free(grant, why) => self.free(id, me, *grant, *why),
             Testimony::Lead(after) => {

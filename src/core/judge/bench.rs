@@ -174,6 +174,7 @@ impl Bench {
             Testimony::Refuse(lock, client, Ask::Acquire) => self.failed(*lock, *client),
             // Several servers refuse nothing together: their client counts too few of them.
             Testimony::Count(lock, Ask::Acquire, _, _, None) => self.failed(*lock, node),
+            Testimony::Wake(..) => self.out.metrics.wakeups += 1,
             Testimony::Free(grant, why) => self.free(id, at, *grant, *why),
             Testimony::Ask { lock, ask, first, within } => {
                 self.ask(id, (*lock, node, *ask), *first, Request { from: at, within: *within });

@@ -270,6 +270,9 @@ pub enum Testimony {
     Refuse(LockId, ProcId, Ask),
     /// A service puts a client in its queue.
     Queue(LockId, ProcId),
+    /// A service tells one who waits for a lock that something has changed: it is woken, and looks
+    /// whether it is its turn.
+    Wake(LockId, ProcId),
     /// A truth ends.
     Free(Grant, TruthEnd),
     /// One of several servers, none of which grants alone, has another record of a lock than before:

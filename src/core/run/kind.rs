@@ -39,6 +39,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ),
     ("refuse", "The service says no."),
     ("queue", "The service puts a client in its queue."),
+    ("wake-up", "A service tells one who waits that something has changed."),
     ("expire", "A truth ends by time."),
     ("free", "A truth ends by its holder's release."),
     ("remove", "A truth is ended by somebody else's request."),
@@ -148,6 +149,7 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Count(..) => "count",
         Testimony::Refuse(..) => "refuse",
         Testimony::Queue(..) => "queue",
+        Testimony::Wake(..) => "wake-up",
         Testimony::Free(_, why) => match why {
             TruthEnd::Expired(_) => "expire",
             TruthEnd::Released => "free",
@@ -199,7 +201,8 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
         Testimony::Grant { client, .. } => Some(*client),
         Testimony::Refuse(_, client, _)
         | Testimony::Decline(_, client, _)
-        | Testimony::Queue(_, client) => Some(*client),
+        | Testimony::Queue(_, client)
+        | Testimony::Wake(_, client) => Some(*client),
         Testimony::Keep { of, .. } => of.map(|of| of.0),
         Testimony::Mint(grant, _)
         | Testimony::Extend(grant, ..)
@@ -305,6 +308,7 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         Testimony::Grant { lock, .. }
         | Testimony::Refuse(lock, ..)
         | Testimony::Queue(lock, _)
+        | Testimony::Wake(lock, _)
         | Testimony::Ask { lock, .. }
         | Testimony::Answer(lock, ..)
         | Testimony::Believe(lock, ..)

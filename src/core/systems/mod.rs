@@ -42,11 +42,20 @@ impl Domain for Locks {
     type Op = Op;
     type Fact = Fact;
     type Settings = Settings;
-    type Commons = redis::Polls;
+    type Commons = Commons;
 
     fn verb(op: &Op) -> &'static str {
         op.verb()
     }
+}
+
+/// What an observer of all processes knows at once, by system. It is for notes alone.
+#[derive(Clone, Default, Debug)]
+pub struct Commons {
+    /// What each Redis has under the keys of locks.
+    polls: redis::Polls,
+    /// Who stands in the queue of each lock of a ZooKeeper ensemble.
+    queues: zookeeper::Queues,
 }
 
 /// What a message carries: a name, the request it belongs to, the token where it has one, and the

@@ -310,7 +310,7 @@ impl Library {
 
     fn holds(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, open: Open, token: Option<Token>) {
         // For the books: which grant it is that the client consumes.
-        let grant = cx.commons().grant_of(open.lock, &Text::Number(open.value));
+        let grant = cx.commons().polls.grant_of(open.lock, &Text::Number(open.value));
         let Some(grant) = grant.filter(|_| cx.waits(open.task)) else {
             // The task that asked was stopped: no code of the client consumes the grant.
             cx.note(Testimony::Answer(open.lock, Ask::Acquire, Outcome::Closed));

@@ -274,7 +274,7 @@ impl Majority {
     /// where it gives a try up.
     fn promise(&self, cx: &mut Cx<'_, Locks>, desk: &Desk, round: &Round, span: Micros) {
         let (value, until) = (Text::Number(round.value), cx.now().plus(span));
-        cx.commons().promise(round.lock, value, until, desk.last_request());
+        cx.commons().polls.promise(round.lock, value, until, desk.last_request());
     }
 
     fn finish(&self, cx: &mut Cx<'_, Locks>, round: &Round, outcome: Outcome) {
@@ -289,7 +289,7 @@ impl Majority {
             return;
         }
         // For the books: which grant it is that the client consumes.
-        let known = cx.commons().grant_of(round.lock, &Text::Number(round.value));
+        let known = cx.commons().polls.grant_of(round.lock, &Text::Number(round.value));
         let token = u64::try_from(round.value).ok().map(Token);
         let grant = known.unwrap_or_else(|| {
             // Its first keys were over before the last were set.

@@ -205,14 +205,15 @@ impl Witness {
     /// The server takes another one's place, with what it has.
     pub(super) fn leads(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, now: i64) {
         let (masters, me) = (self.masters, cx.me());
-        cx.commons().lead(me);
+        cx.commons().polls.lead(me);
         for (index, seat) in self.seats.iter_mut().enumerate() {
             let lock = LockId(index as u16);
             let there = keys.live(&seat.keys.lock, now);
             let expires = there.and_then(|entry| entry.expires);
             // Who set a key elsewhere, an observer knows.
             seat.held = text(there).cloned().map(|value| {
-                let (client, token) = cx.commons().owner_of(lock, &value).unwrap_or((me, None));
+                let (client, token) =
+                    cx.commons().polls.owner_of(lock, &value).unwrap_or((me, None));
                 Held { client, value, expires, token }
             });
             let deed = Deed::nobodys(me);
@@ -332,7 +333,7 @@ impl Seat {
     /// Says what the key is now, and to the judge what follows from it.
     fn vote(&mut self, cx: &mut Cx<'_, Locks>, lock: (LockId, usize), why: TruthEnd, deed: Deed) {
         let (me, now) = (cx.me(), cx.now());
-        if cx.commons().is_deposed(me) {
+        if cx.commons().polls.is_deposed(me) {
             return self.unheard(cx, lock.0, deed);
         }
         let vote = self.held.as_ref().map(|held| Vote {
@@ -348,9 +349,10 @@ impl Seat {
         let own_term = self.held.as_ref().and_then(|held| term(cx, held.expires));
         let sets = self.held.as_ref().filter(|_| deed.asks || deed.extends);
         let value = sets.map(|held| held.value.clone());
-        let agreed =
-            value.as_ref().map_or(Agreed::No, |v| cx.commons().agrees(lock, v, (me, deed.request)));
-        let mut turn = cx.commons().vote(lock, now, me, vote, why);
+        let agreed = value
+            .as_ref()
+            .map_or(Agreed::No, |v| cx.commons().polls.agrees(lock, v, (me, deed.request)));
+        let mut turn = cx.commons().polls.vote(lock, now, me, vote, why);
         if cx.is_still() {
             // A clock has changed under a server that is stopped: when the truth ends by it is a fact
             // about the clock, and all else it says when it goes on.
@@ -369,16 +371,16 @@ impl Seat {
             (Agreed::Before, _, moved) => deed.extends && moved,
             _ => false,
         };
-        let seated = value.filter(|_| extended).and_then(|v| cx.commons().seated(lock.0, &v));
+        let seated = value.filter(|_| extended).and_then(|v| cx.commons().polls.seated(lock.0, &v));
         if let Some((grant, value, ends)) = seated {
-            let promised = cx.commons().promised(lock.0, &value, now);
+            let promised = cx.commons().polls.promised(lock.0, &value, now);
             cx.note(Testimony::Extend(grant, promised.or(own_term), ends));
         } else if let Some((grant, ends)) = turn.moved {
             // A further master counts, or a clock has changed.
             cx.note(Testimony::Expires(grant, ends));
         }
         if let Some((client, value, ends)) = turn.made {
-            let promised = cx.commons().promised(lock.0, &value, now);
+            let promised = cx.commons().polls.promised(lock.0, &value, now);
             // What masters have of several tries, no client was promised for as long as the last one.
             let most = ends.filter(|_| agreed == Agreed::No).map(|ends| ends.since(now));
             let promised = promised.map(|p| most.map_or(p, |most| p.min(most)));
@@ -392,7 +394,7 @@ impl Seat {
                 asked: deed.asks,
                 woken: false,
             }));
-            cx.commons().seat(lock.0, (client, value, ends), (grant, token));
+            cx.commons().polls.seat(lock.0, (client, value, ends), (grant, token));
         }
     }
 
@@ -401,12 +403,12 @@ impl Seat {
     fn unheard(&mut self, cx: &mut Cx<'_, Locks>, lock: LockId, deed: Deed) {
         let Some(held) = self.held.as_ref().filter(|_| deed.asks) else { return };
         let (client, value, token) = (held.client, held.value.clone(), held.token);
-        if cx.commons().grant_of(lock, &value).is_some() {
+        if cx.commons().polls.grant_of(lock, &value).is_some() {
             return;
         }
         let term = term(cx, held.expires);
         let grant = worthless(cx, (lock, client), token, (term, TruthEnd::Forgotten));
-        cx.commons().remember(lock, (value, client), (grant, token));
+        cx.commons().polls.remember(lock, (value, client), (grant, token));
     }
 
     /// Says what one of several masters has, where that is something else than before.
@@ -441,12 +443,12 @@ impl Seat {
     /// Somebody counted in a request of its own: the count is the token of its last grant.
     fn mint(&mut self, cx: &mut Cx<'_, Locks>, keys: &Keyspace, lock: LockId, by: ProcId) {
         let count = text(keys.raw(&self.keys.counter)).and_then(Text::number);
-        let grant = cx.commons().grant_by(lock, by);
+        let grant = cx.commons().polls.grant_by(lock, by);
         if let (Some(grant), Some(token)) = (grant, count.and_then(token)) {
             if let Some(held) = self.held.as_mut().filter(|held| held.client == by) {
                 held.token = Some(token);
             }
-            cx.commons().mint(lock, grant, token);
+            cx.commons().polls.mint(lock, grant, token);
             cx.note(Testimony::Mint(grant, token));
         }
     }

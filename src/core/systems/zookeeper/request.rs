@@ -149,6 +149,45 @@ pub enum Request {
     CloseSession,
 }
 
+impl Request {
+    /// Its name on the wire.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Request::Connect { .. } => "connect",
+            Request::Ping => "ping",
+            Request::Create { mode: CreateMode::Container, .. } => "createContainer",
+            Request::Create { stat: true, .. } => "create2",
+            Request::Create { .. } => "create",
+            Request::Delete { .. } => "delete",
+            Request::SetData { .. } => "setData",
+            Request::Check { .. } => "check",
+            Request::Multi(_) => "multi",
+            Request::Exists { .. } => "exists",
+            Request::GetData { .. } => "getData",
+            Request::GetChildren { stat: true, .. } => "getChildren2",
+            Request::GetChildren { .. } => "getChildren",
+            Request::Sync { .. } => "sync",
+            Request::SetWatches { .. } => "setWatches",
+            Request::AddWatch { .. } => "addWatch",
+            Request::RemoveWatches { .. } => "removeWatches",
+            Request::CloseSession => "closeSession",
+        }
+    }
+
+    /// Whether it goes through the leader and a majority, and takes a number of a transaction.
+    pub const fn writes(&self) -> bool {
+        matches!(
+            self,
+            Request::Create { .. }
+                | Request::Delete { .. }
+                | Request::SetData { .. }
+                | Request::Check { .. }
+                | Request::Multi(_)
+                | Request::CloseSession
+        )
+    }
+}
+
 /// What a client sees of a znode's books.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Stat {
@@ -261,6 +300,23 @@ pub enum Reply {
     Children(Rc<[Rc<str>]>, Option<Stat>),
     /// One answer for each part.
     Multi(Rc<[Reply]>),
+}
+
+impl Reply {
+    /// What an arrow calls it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Reply::Connected { .. } => "connected",
+            Reply::Expired => "expired",
+            Reply::Error(code) => code.name(),
+            Reply::Done => "ok",
+            Reply::Created(..) => "created",
+            Reply::Stat(_) => "stat",
+            Reply::Data(..) => "data",
+            Reply::Children(..) => "children",
+            Reply::Multi(_) => "results",
+        }
+    }
 }
 
 /// What a watch tells.

@@ -1,0 +1,193 @@
+//! What a server does as a leader: it makes transactions of what is wanted, and lets sessions expire.
+
+use std::rc::Rc;
+
+use super::prep::Ahead;
+use super::request::{Code, Reply, Request, SessionId, Zxid};
+use super::server::Server;
+use super::sessions::Tracker;
+use super::txn::{Asker, Deed, Txn, zxid};
+use crate::sim::{Cx, Local, Micros, ProcId};
+use crate::systems::Locks;
+use crate::systems::quorum::{Peer, Role};
+
+/// What only a leader has.
+#[derive(Clone, Debug)]
+pub(super) struct Lead {
+    pub sessions: Tracker,
+    ahead: Ahead,
+    /// The last transaction that it has proposed.
+    proposed: Zxid,
+    /// Who is told when everything up to there is decided.
+    syncs: Vec<(Zxid, Peer, u64)>,
+    /// When it looks for empty containers next.
+    pub next_look: Local,
+}
+
+/// How often a leader looks for containers that are empty.
+///
+/// Source: `ContainerManager`, `znode.container.checkIntervalMs`.
+const LOOK: Micros = Micros::from_secs(60);
+
+/// What a server asks its leader for, on behalf of a client.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    /// The client's session.
+    pub session: SessionId,
+    /// The client.
+    pub by: ProcId,
+    /// The time-out of its session.
+    pub timeout: Micros,
+    /// The server's number for this.
+    pub ticket: u64,
+    /// What.
+    pub wanted: Wanted,
+}
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    /// A new session.
+    Open,
+    /// That a session goes on.
+    Validate,
+    /// A word as soon as all is told that is decided now.
+    Sync,
+    /// A change.
+    Write(Rc<Request>),
+}
+
+impl Server {
+    /// The server is something else to the others from now on.
+    pub(super) fn became(&mut self, cx: &mut Cx<'_, Locks>, role: Role) {
+        self.lead = None;
+        self.serve(cx, role != Role::Looking);
+        if role == Role::Leading {
+            let now = Server::now(cx);
+            if let Some(next) = self.member.next() {
+                // A leader counts from its epoch on, before it has done anything in it.
+                self.last = self.last.max(Zxid(u64::from(next.term) << 32));
+            }
+            self.lead = Some(Lead {
+                sessions: Tracker::new(self.start.timing.tick, &self.tree, now),
+                ahead: Ahead::default(),
+                proposed: self.last,
+                syncs: Vec::new(),
+                next_look: now.plus(LOOK),
+            });
+        }
+    }
+
+    /// What an administrator has made before the run comes first in the log.
+    pub(super) fn install(&mut self, cx: &mut Cx<'_, Locks>) {
+        for (path, counter) in self.start.installed.clone().iter() {
+            let deed = Deed::Install { path: path.clone(), counter: *counter };
+            self.propose(cx, Txn { session: None, by: cx.me(), asker: None, deed });
+        }
+    }
+
+    fn propose(&mut self, cx: &mut Cx<'_, Locks>, txn: Txn) {
+        let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
+        lead.proposed = zxid(next);
+        let effects = self.member.propose(Server::now(cx), txn);
+        self.carry_out(cx, effects);
+    }
+
+    /// A server wants something for its client.
+    pub(super) fn wish(&mut self, cx: &mut Cx<'_, Locks>, from: Peer, wish: Wish) {
+        let now = Server::now(cx);
+        let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
+        let Wish { session, by, timeout, ticket, wanted } = wish;
+        let deed = match wanted {
+            Wanted::Open => {
+                lead.sessions.track(session, timeout, now);
+                lead.sessions.own(session, from);
+                Deed::Open { timeout }
+            }
+            Wanted::Validate => {
+                let valid = lead.sessions.touch(session, timeout, now);
+                lead.sessions.own(session, from);
+                let reply = if valid { Reply::Done } else { Reply::Expired };
+                return self.say_word(cx, from, ticket, reply);
+            }
+            Wanted::Sync if lead.proposed > self.last => {
+                return lead.syncs.push((lead.proposed, from, ticket));
+            }
+            Wanted::Sync => return self.say_word(cx, from, ticket, Reply::Done),
+            Wanted::Write(request) => {
+                let checked = match *request {
+                    // The end of a session comes from whoever has it, and from nobody else.
+                    Request::CloseSession => {
+                        lead.sessions.closing(session);
+                        Ok(())
+                    }
+                    _ => lead.sessions.check(session, from),
+                };
+                match checked {
+                    Ok(()) => lead.ahead.prepare(&self.tree, zxid(next), session, &request),
+                    Err(code) => refused(code, &request),
+                }
+            }
+        };
+        let asker = Some(Asker { server: from, ticket });
+        self.propose(cx, Txn { session: Some(session), by, asker, deed });
+    }
+
+    fn say_word(&mut self, cx: &mut Cx<'_, Locks>, to: Peer, ticket: u64, reply: Reply) {
+        if to == self.me() {
+            return self.word(cx, ticket, reply);
+        }
+        self.tell_peer(cx, to, reply.name(), super::peers::Peered::Word(ticket, reply));
+    }
+
+    /// An entry is decided and carried out here.
+    pub(super) fn settled(&mut self, cx: &mut Cx<'_, Locks>, decided: Zxid, txn: &Txn) {
+        let Some(lead) = &mut self.lead else { return };
+        lead.ahead.settle(decided);
+        if let (Deed::Close { .. }, Some(session)) = (&txn.deed, txn.session) {
+            lead.sessions.remove(session);
+        }
+        let due = |sync: &(Zxid, Peer, u64)| sync.0 <= decided;
+        let told: Vec<(Zxid, Peer, u64)> = lead.syncs.iter().copied().filter(due).collect();
+        lead.syncs.retain(|sync| !due(sync));
+        for (_, to, ticket) in told {
+            self.say_word(cx, to, ticket, Reply::Done);
+        }
+    }
+
+    /// Sessions of which nothing was heard for too long end. That is a transaction as any other:
+    /// without a majority nobody expires.
+    pub(super) fn expire(&mut self, cx: &mut Cx<'_, Locks>) {
+        let now = Server::now(cx);
+        let over = self.lead.as_mut().map(|lead| lead.sessions.expired(now));
+        for session in over.unwrap_or_default() {
+            let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
+            let deed = lead.ahead.close(&self.tree, zxid(next), session, true);
+            let (session, by, asker) = (Some(session), cx.me(), None);
+            self.propose(cx, Txn { session, by, asker, deed });
+        }
+    }
+
+    /// Containers that have emptied go.
+    pub(super) fn look_for_containers(&mut self, cx: &mut Cx<'_, Locks>) {
+        for path in self.tree.empty_containers() {
+            let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
+            let deed = lead.ahead.empty(&self.tree, zxid(next), &path);
+            self.propose(cx, Txn { session: None, by: cx.me(), asker: None, deed });
+        }
+        if let Some(lead) = &mut self.lead {
+            lead.next_look = lead.next_look.plus(LOOK);
+        }
+    }
+}
+
+/// What becomes of a request from a connection that its session has left, or of a session that is over.
+fn refused(code: Code, request: &Request) -> Deed {
+    match request {
+        Request::Multi(parts) => {
+            let rest = parts.iter().skip(1).map(|_| Deed::Error(Code::RuntimeInconsistency));
+            Deed::Multi(std::iter::once(Deed::Error(code)).chain(rest).collect())
+        }
+        _ => Deed::Error(code),
+    }
+}

@@ -1,0 +1,617 @@
+//! A ZooKeeper server: the connections of its clients, what it answers by itself, and what it takes to
+//! the leader.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::lead::{Lead, Wanted, Wish};
+use super::path::Path;
+use super::peers::Peered;
+use super::queues::{self, TokenRule};
+use super::request::{Code, Packet, Reply, Request, SessionId, Zxid};
+use super::sessions::password;
+use super::tree::Tree;
+use super::txn::{Asker, Deed, Txn, zxid};
+use super::watches::{On, Watches};
+use crate::judge::{LockId, Testimony};
+use crate::sim::{
+    Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Local, Micros, ProcId, Table, TimerId,
+};
+use crate::systems::quorum::{Effect, Entry, Member, Peer, Role, Timing};
+use crate::systems::{Body, Fact, Inquiry, Locks, Settings};
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The lanes of all servers of its ensemble.
+    pub servers: Rc<[ProcId]>,
+    /// Its own place among them.
+    pub place: u8,
+    /// How long servers wait for one another; a session lasts from 2 to 20 ticks.
+    pub timing: Timing,
+    /// A parent's counter goes on at the smallest number after the largest, as before 3.6.
+    pub runs_over: bool,
+    /// The parents of the locks.
+    pub locks: Rc<[Path]>,
+    /// What an administrator has made before the run, each with its stored counter.
+    pub installed: Rc<[(Path, i32)]>,
+}
+
+/// What a request waits for before it can be answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Needs {
+    /// Nothing but the requests before it.
+    Nothing,
+    /// The leader's word on what this server has asked it.
+    Ticket(u64),
+    /// It will be refused when its turn comes.
+    Refused(Code),
+}
+
+/// A request that is not answered yet.
+#[derive(Clone, Debug)]
+struct Work {
+    number: u64,
+    request: Rc<Request>,
+    needs: Needs,
+}
+
+/// A client's connection.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub conn: ConnId,
+    pub peer: ProcId,
+    pub session: SessionId,
+    timeout: Micros,
+    /// In the order in which they came, and will be answered.
+    works: VecDeque<Work>,
+}
+
+/// Timers, and what they are set to.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Alarms {
+    set: [Option<(Local, TimerId)>; 3],
+}
+
+/// Keys of timers: the log's own, the end of a session's silence, the look for empty containers.
+const MEMBER: u64 = 0;
+const SILENCE: u64 = 1;
+const CONTAINERS: u64 = 2;
+
+/// A server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    pub(super) start: Start,
+    pub(super) member: Member<Txn>,
+    pub(super) tree: Tree,
+    /// The last transaction that it has carried out.
+    pub(super) last: Zxid,
+    /// What it does as a leader.
+    pub(super) lead: Option<Lead>,
+    /// It answers clients: it leads or follows.
+    pub(super) serves: bool,
+    pub(super) links: Vec<Link>,
+    pub(super) watches: Watches,
+    /// Sessions that a follower has heard of, for its next word to the leader.
+    pub(super) touched: Table<SessionId, Micros>,
+    /// The newest connection on which each of the others was heard.
+    pub(super) heard: Table<Peer, ConnId>,
+    /// How many things it has asked leaders, in all its lives.
+    tickets: u64,
+    /// How many sessions it has numbered.
+    numbered: u64,
+    token: TokenRule,
+    alarms: Alarms,
+    was_started: bool,
+}
+
+impl Server {
+    /// A server that was not started yet.
+    pub fn new(start: Start) -> Server {
+        let of = u8::try_from(start.servers.len()).unwrap_or(u8::MAX);
+        let member = Member::new(Peer(start.place), of, start.timing);
+        let tree = Tree::new(start.runs_over);
+        Server {
+            start,
+            member,
+            tree,
+            last: Zxid(0),
+            lead: None,
+            serves: false,
+            links: Vec::new(),
+            watches: Watches::default(),
+            touched: Table::new(),
+            heard: Table::new(),
+            tickets: 0,
+            numbered: 0,
+            token: TokenRule::default(),
+            alarms: Alarms::default(),
+            was_started: false,
+        }
+    }
+
+    /// The same server under these settings.
+    #[must_use]
+    pub fn under(mut self, settings: &Settings) -> Server {
+        self.on_settings(settings);
+        self
+    }
+
+    pub(super) fn me(&self) -> Peer {
+        Peer(self.start.place)
+    }
+
+    pub(super) fn now(cx: &Cx<'_, Locks>) -> Local {
+        cx.clock(ClockKind::Mono)
+    }
+
+    fn link(&mut self, conn: ConnId) -> Option<&mut Link> {
+        self.links.iter_mut().find(|link| link.conn == conn)
+    }
+
+    fn send(&self, cx: &mut Cx<'_, Locks>, conn: ConnId, number: u64, reply: Reply) {
+        let name = reply.name();
+        cx.send(conn, Body::new(name, number, Packet::Answer(reply.into(), self.last)), None);
+    }
+
+    /// Closes a client's connection; what comes on it later is not looked at.
+    pub(super) fn hang_up(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId) {
+        self.drop_link(conn);
+        cx.send(conn, Body::new("close", 0, Packet::Close), None);
+    }
+
+    fn drop_link(&mut self, conn: ConnId) {
+        self.links.retain(|link| link.conn != conn);
+        self.watches.forget(conn);
+    }
+
+    /// It leads and follows no longer, or in another way than before.
+    ///
+    /// Source: a server outside of a quorum shuts its `ZooKeeperServer` down, and with it all
+    /// connections of clients.
+    pub(super) fn serve(&mut self, cx: &mut Cx<'_, Locks>, serves: bool) {
+        self.serves = serves;
+        self.touched = Table::new();
+        self.watches.clear();
+        for link in std::mem::take(&mut self.links) {
+            cx.send(link.conn, Body::new("close", 0, Packet::Close), None);
+        }
+    }
+
+    /// A request comes.
+    fn came(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        (conn, peer): (ConnId, ProcId),
+        number: u64,
+        request: Rc<Request>,
+    ) {
+        let known = self.link(conn).is_some();
+        match &*request {
+            Request::Connect { .. } if known => {}
+            Request::Connect { .. } if !self.serves => self.hang_up(cx, conn),
+            Request::Connect { session, timeout, seen } => {
+                if *seen > self.last {
+                    // Nobody goes back in time: it has to look for another server.
+                    return self.hang_up(cx, conn);
+                }
+                let (session, timeout) = (*session, self.bounded(*timeout));
+                self.connect(cx, (conn, peer), (number, request), session, timeout);
+            }
+            // A request on a connection that this server has closed.
+            _ if !known => {}
+            _ => self.asked(cx, conn, number, request),
+        }
+    }
+
+    /// The time-out that is granted: from 2 to 20 ticks.
+    fn bounded(&self, timeout: Micros) -> Micros {
+        let tick = self.start.timing.tick.0;
+        Micros(timeout.0.clamp(tick.saturating_mul(2), tick.saturating_mul(20)))
+    }
+
+    fn connect(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        (conn, peer): (ConnId, ProcId),
+        (number, request): (u64, Rc<Request>),
+        known: Option<(SessionId, super::Password)>,
+        timeout: Micros,
+    ) {
+        let (session, wanted) = match known {
+            None => (self.new_session(cx), Wanted::Open),
+            Some((session, shown)) => {
+                // The one that this session had here goes, before anything is looked at.
+                let links = self.links.iter().filter(|link| link.session == session);
+                let old: Vec<ConnId> = links.map(|link| link.conn).collect();
+                old.into_iter().for_each(|conn| self.hang_up(cx, conn));
+                if shown != password(session) {
+                    self.send(cx, conn, number, Reply::Expired);
+                    return self.hang_up(cx, conn);
+                }
+                (session, Wanted::Validate)
+            }
+        };
+        self.links.push(Link { conn, peer, session, timeout, works: VecDeque::new() });
+        if self.lead.is_none() {
+            self.touched.insert(session, timeout);
+        }
+        self.want(cx, conn, (number, request), wanted);
+    }
+
+    /// The number of a new session: the server's own above, so that two never give the same one.
+    ///
+    /// Source: `SessionTrackerImpl.initializeNextSessionId`.
+    fn new_session(&mut self, cx: &Cx<'_, Locks>) -> SessionId {
+        let millis = Server::now(cx).0.div_euclid(1_000) as u64 & 0xFF_FFFF_FFFF;
+        self.numbered += 1;
+        SessionId((u64::from(self.start.place) + 1) << 56 | millis << 16 | self.numbered & 0xFFFF)
+    }
+
+    fn asked(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId, number: u64, request: Rc<Request>) {
+        let (me, now) = (self.me(), Server::now(cx));
+        let Some(link) = self.links.iter().find(|link| link.conn == conn) else { return };
+        let (session, timeout) = (link.session, link.timeout);
+        let refused = match &mut self.lead {
+            Some(lead) => {
+                if !lead.sessions.touch(session, timeout, now) {
+                    // Of a session that is over nothing is looked at.
+                    return;
+                }
+                lead.sessions.check(session, me).err()
+            }
+            None => {
+                self.touched.insert(session, timeout);
+                None
+            }
+        };
+        let leads = self.lead.is_some();
+        match &*request {
+            asked if asked.writes() => {
+                let wanted = Wanted::Write(request.clone());
+                self.want(cx, conn, (number, request), wanted);
+            }
+            Request::Sync { .. } if !leads => self.want(cx, conn, (number, request), Wanted::Sync),
+            _ => {
+                let needs = refused.map_or(Needs::Nothing, Needs::Refused);
+                if let Some(link) = self.link(conn) {
+                    link.works.push_back(Work { number, request, needs });
+                }
+                self.go_on(cx, conn);
+            }
+        }
+    }
+
+    /// A request needs the leader's word.
+    fn want(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        (number, request): (u64, Rc<Request>),
+        wanted: Wanted,
+    ) {
+        self.tickets += 1;
+        let ticket = self.tickets;
+        let Some(link) = self.link(conn) else { return };
+        link.works.push_back(Work { number, request, needs: Needs::Ticket(ticket) });
+        let (session, by, timeout) = (link.session, link.peer, link.timeout);
+        let wish = Wish { session, by, timeout, ticket, wanted };
+        match self.member.role() {
+            Role::Leading => self.wish(cx, self.me(), wish),
+            Role::Following(leader) => self.tell_peer(cx, leader, "request", Peered::Wish(wish)),
+            Role::Looking => {}
+        }
+    }
+
+    /// The leader's word on a ticket has come; whether a session is valid, it says.
+    pub(super) fn word(&mut self, cx: &mut Cx<'_, Locks>, ticket: u64, reply: Reply) {
+        let has = |work: &Work| work.needs == Needs::Ticket(ticket);
+        let Some(link) = self.links.iter_mut().find(|link| link.works.iter().any(has)) else {
+            return;
+        };
+        let (conn, session, timeout) = (link.conn, link.session, link.timeout);
+        let place = link.works.iter().position(has);
+        let Some(work) = place.and_then(|place| link.works.remove(place)) else { return };
+        let moved = matches!(reply, Reply::Error(Code::SessionMoved));
+        let moved_part = match &reply {
+            Reply::Multi(parts) => {
+                self.lead.is_some() && parts.first() == Some(&Reply::Error(Code::SessionMoved))
+            }
+            _ => false,
+        };
+        if moved || moved_part {
+            // The session goes on elsewhere: its old connection ends with its first write.
+            return self.hang_up(cx, conn);
+        }
+        match &*work.request {
+            Request::Connect { .. } if reply == Reply::Done => {
+                let connected = Reply::Connected { session, password: password(session), timeout };
+                self.send(cx, conn, work.number, connected);
+            }
+            Request::Connect { .. } => {
+                self.send(cx, conn, work.number, Reply::Expired);
+                return self.hang_up(cx, conn);
+            }
+            Request::CloseSession => {
+                self.send(cx, conn, work.number, reply);
+                return self.hang_up(cx, conn);
+            }
+            request => self.send(cx, conn, work.number, trimmed(reply, request)),
+        }
+        self.go_on(cx, conn);
+    }
+
+    /// Answers what waits for nothing any more, in order.
+    fn go_on(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId) {
+        while let Some(link) = self.link(conn) {
+            let ready = link.works.front().is_some_and(|w| !matches!(w.needs, Needs::Ticket(_)));
+            let Some(work) = link.works.pop_front().filter(|_| ready) else { return };
+            match work.needs {
+                Needs::Refused(Code::SessionMoved) => return self.hang_up(cx, conn),
+                Needs::Refused(code) => self.send(cx, conn, work.number, Reply::Error(code)),
+                Needs::Nothing | Needs::Ticket(_) => {
+                    let reply = self.read(cx, conn, &work.request);
+                    self.send(cx, conn, work.number, reply);
+                }
+            }
+        }
+    }
+
+    /// What this server answers by itself, from what it knows.
+    fn read(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId, request: &Request) -> Reply {
+        let missing = Reply::Error(Code::NoNode);
+        match request {
+            Request::Exists { path, watch } => {
+                // Also on what is not there: its creation is then told.
+                if *watch {
+                    self.watches.set(On::Node, path, conn);
+                }
+                self.tree.get(path).map_or(missing, |node| Reply::Stat(node.stat()))
+            }
+            Request::GetData { path, watch } => {
+                let Some(node) = self.tree.get(path) else { return missing };
+                if *watch {
+                    self.watches.set(On::Node, path, conn);
+                }
+                Reply::Data(node.data.clone(), node.stat())
+            }
+            Request::GetChildren { path, watch, stat } => {
+                let Some(node) = self.tree.get(path) else { return missing };
+                if *watch {
+                    self.watches.set(On::Children, path, conn);
+                }
+                let names = node.children.iter().cloned().collect();
+                Reply::Children(names, stat.then(|| node.stat()))
+            }
+            Request::SetWatches { seen, data, exist, child } => {
+                self.set_watches(cx, conn, *seen, [data, exist, child]);
+                Reply::Done
+            }
+            Request::AddWatch { path, mode } => {
+                self.watches.add(path, conn, *mode);
+                Reply::Done
+            }
+            Request::RemoveWatches { path } => match self.watches.remove(path, conn) {
+                true => Reply::Done,
+                false => Reply::Error(Code::NoWatcher),
+            },
+            _ => Reply::Done,
+        }
+    }
+
+    /// Watches of an earlier connection are set again; what has changed since is told at once. What
+    /// came and went in between, nobody can know any more.
+    ///
+    /// Source: `DataTree.setWatches`; recorded in `connection_loss_and_resume`.
+    fn set_watches(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        seen: Zxid,
+        [data, exist, child]: [&[Path]; 3],
+    ) {
+        use super::request::Change;
+        for path in data {
+            match self.tree.get(path) {
+                None => self.tell_watcher(cx, conn, Change::Deleted, path),
+                Some(n) if n.mzxid > seen => self.tell_watcher(cx, conn, Change::DataChanged, path),
+                Some(_) => self.watches.set(On::Node, path, conn),
+            }
+        }
+        for path in exist {
+            match self.tree.get(path) {
+                Some(_) => self.tell_watcher(cx, conn, Change::Created, path),
+                None => self.watches.set(On::Node, path, conn),
+            }
+        }
+        for path in child {
+            match self.tree.get(path) {
+                None => self.tell_watcher(cx, conn, Change::Deleted, path),
+                Some(n) if n.pzxid > seen => {
+                    self.tell_watcher(cx, conn, Change::ChildrenChanged, path);
+                }
+                Some(_) => self.watches.set(On::Children, path, conn),
+            }
+        }
+    }
+
+    /// A watch fires. Where that wakes one who waits for a lock, it is said.
+    fn tell_watcher(
+        &self,
+        cx: &mut Cx<'_, Locks>,
+        conn: ConnId,
+        change: super::Change,
+        path: &Path,
+    ) {
+        let lock = self.lock_of(path);
+        let link = self.links.iter().find(|link| link.conn == conn);
+        let wakes = lock
+            .zip(link)
+            .filter(|(lock, link)| cx.commons().queues.waited(*lock, link.session, self.last));
+        let note = wakes.map(|(lock, link)| Testimony::Wake(lock, link.peer));
+        let packet = Packet::Event(change, path.clone());
+        cx.send(conn, Body::new(change.name(), 0, packet), note);
+    }
+
+    /// The lock whose parent that is, or in whose queue it stands.
+    fn lock_of(&self, path: &Path) -> Option<LockId> {
+        let parent = path.parent();
+        let is = |lock: &Path| lock == path || Some(lock) == parent.as_ref();
+        self.start.locks.iter().position(is).map(|place| LockId(place as u16))
+    }
+
+    /// An entry of the log is decided.
+    pub(super) fn commit(&mut self, cx: &mut Cx<'_, Locks>, entry: &Entry<Txn>) {
+        let (zxid, txn) = (zxid(entry.stamp), &entry.command);
+        self.last = zxid;
+        queues::tell(cx, (&self.start.locks, self.token), zxid, txn);
+        let (reply, happened) = self.tree.apply(zxid, txn);
+        for happened in &happened {
+            for (conn, change, path) in self.watches.fire(happened) {
+                self.tell_watcher(cx, conn, change, &path);
+            }
+        }
+        let own = txn.asker.filter(|asker| asker.server == self.me());
+        if let (Deed::Close { .. }, Some(session)) = (&txn.deed, txn.session) {
+            let links = self.links.iter().filter(|link| link.session == session);
+            let gone: Vec<ConnId> = links.map(|link| link.conn).collect();
+            if own.is_none() {
+                gone.into_iter().for_each(|conn| self.hang_up(cx, conn));
+            }
+        }
+        self.settled(cx, zxid, txn);
+        if let Some(Asker { ticket, .. }) = own {
+            self.word(cx, ticket, reply);
+        }
+    }
+
+    /// Does what the log says is to be done.
+    pub(super) fn carry_out(&mut self, cx: &mut Cx<'_, Locks>, effects: Vec<Effect<Txn>>) {
+        for effect in effects {
+            match effect {
+                Effect::Send(to, message) => self.tell_peer(cx, to, "peer", Peered::Log(message)),
+                Effect::Commit(entry) => self.commit(cx, &entry),
+                Effect::Became(role) => self.became(cx, role),
+            }
+        }
+    }
+
+    /// Sets the timers anew, where they are to come at another moment than before.
+    fn plan(&mut self, cx: &mut Cx<'_, Locks>) {
+        let lead = self.lead.as_ref();
+        let containers = lead.filter(|_| self.tree.has_containers());
+        let wanted = [
+            self.member.next_alarm(),
+            lead.and_then(|lead| lead.sessions.next()),
+            containers.map(|lead| lead.next_look),
+        ];
+        for (key, wanted) in wanted.into_iter().enumerate() {
+            let place = &mut self.alarms.set[key];
+            if place.map(|set| set.0) == wanted {
+                continue;
+            }
+            if let Some((_, timer)) = place.take() {
+                cx.cancel(timer);
+            }
+            *place = wanted.map(|at| (at, cx.timer(ClockKind::Mono, at, key as u64)));
+        }
+    }
+}
+
+/// An answer carries the books of a new znode only where that was asked.
+fn trimmed(reply: Reply, request: &Request) -> Reply {
+    match (reply, request) {
+        (Reply::Created(path, _), Request::Create { stat: false, .. }) => {
+            Reply::Created(path, None)
+        }
+        (Reply::Multi(replies), Request::Multi(parts)) => {
+            let each = replies.iter().zip(parts.iter());
+            Reply::Multi(each.map(|(reply, part)| trimmed(reply.clone(), part)).collect())
+        }
+        (reply, _) => reply,
+    }
+}
+
+impl Actor<Locks> for Server {
+    fn boxed(&self) -> Box<dyn Actor<Locks>> {
+        Box::new(self.clone())
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
+        let first = !std::mem::replace(&mut self.was_started, true);
+        let effects = self.member.start(Server::now(cx));
+        self.carry_out(cx, effects);
+        if first {
+            self.install(cx);
+        }
+        self.plan(cx);
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
+        if let Some(peered) = body.get::<Peered>() {
+            self.heard_peer(cx, from, conn, peered.clone());
+        } else if let Some(Inquiry::Holds(lock, token)) = body.get::<Inquiry>() {
+            let holds = self.holds(*lock, *token, self.token);
+            let name = if holds { "yes" } else { "no" };
+            let body = Body::new(name, body.request, Inquiry::Answer(holds));
+            cx.send(conn, body.with_token(Some(*token)), None);
+        } else {
+            match body.get::<Packet>() {
+                Some(Packet::Ask(request)) => {
+                    self.came(cx, (conn, from), body.request, request.clone());
+                }
+                Some(Packet::Close) => self.drop_link(conn),
+                _ => {}
+            }
+        }
+        self.plan(cx);
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) {
+        if let Some(place) = self.alarms.set.get_mut(key as usize) {
+            *place = None;
+        }
+        match key {
+            MEMBER => {
+                let effects = self.member.alarm(Server::now(cx));
+                self.carry_out(cx, effects);
+            }
+            SILENCE => self.expire(cx),
+            CONTAINERS => self.look_for_containers(cx),
+            _ => {}
+        }
+        self.plan(cx);
+    }
+
+    fn on_closed(&mut self, cx: &mut Cx<'_, Locks>, peer: ProcId, conn: ConnId) {
+        let links = self.links.iter().filter(|link| link.peer == peer && link.conn <= conn);
+        let gone: Vec<ConnId> = links.map(|link| link.conn).collect();
+        gone.into_iter().for_each(|conn| self.drop_link(conn));
+        self.lost_peer(cx, peer);
+        self.plan(cx);
+    }
+
+    fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, _how: CrashKind) {
+        self.member.crash();
+        self.tree = Tree::new(self.start.runs_over);
+        self.last = Zxid(0);
+        (self.lead, self.serves) = (None, false);
+        self.links.clear();
+        self.watches.clear();
+        self.touched = Table::new();
+        self.heard = Table::new();
+        self.alarms = Alarms::default();
+    }
+
+    fn on_settings(&mut self, settings: &Settings) {
+        self.token = TokenRule::of(settings.word("lock.token"));
+    }
+
+    fn busy(&self) -> bool {
+        self.start.locks.iter().any(|lock| !queues::queue(&self.tree, lock).0.is_empty())
+    }
+
+    fn facts(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
+        self.shows(now, clocks)
+    }
+}

@@ -1,0 +1,89 @@
+//! What a server shows of itself.
+
+use super::queues::{self, TokenRule};
+use super::server::Server;
+use super::txn::Owner;
+use crate::judge::{LockId, Token};
+use crate::sim::{ClockKind, Clocks, Micros, ProcId};
+use crate::systems::quorum::Role;
+use crate::systems::{Fact, Piece};
+
+impl Server {
+    /// Whose znode that is: the client of its session.
+    fn client(&self, owner: Owner) -> Option<ProcId> {
+        match owner {
+            Owner::Session(session) => self.tree.session(session).map(|s| s.client),
+            Owner::Nobody | Owner::Container => None,
+        }
+    }
+
+    /// Whether that token is the holder's, as far as this server knows.
+    pub(super) fn holds(&self, lock: LockId, token: Token, rule: TokenRule) -> bool {
+        let Some(parent) = self.start.locks.get(usize::from(lock.0)) else { return false };
+        let (queue, holding) = queues::queue(&self.tree, parent);
+        queue.iter().take(holding).any(|(path, node)| {
+            let session = match node.owner {
+                Owner::Session(session) => Some(session),
+                _ => None,
+            };
+            rule.token(path, node.czxid, session) == Some(token)
+        })
+    }
+
+    pub(super) fn shows(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
+        let role = match self.member.role() {
+            Role::Leading => "leads",
+            Role::Following(_) => "follows",
+            Role::Looking => "looks for a leader",
+        };
+        let zxid = Token(self.last.0);
+        let mut facts = vec![Fact::Row {
+            key: vec![Piece::Word(role)],
+            value: vec![Piece::Word("zxid"), Piece::Token(zxid)],
+        }];
+        for (index, parent) in self.start.locks.iter().enumerate() {
+            self.show_queue(&mut facts, LockId(index as u16), parent, now, clocks);
+        }
+        for (path, conn) in self.watches.iter() {
+            let watcher = self.links.iter().find(|link| link.conn == conn).map(|link| link.peer);
+            let of = self.tree.get(path).and_then(|node| self.client(node.owner));
+            if let (Some(watcher), Some(of)) = (watcher, of) {
+                facts.push(Fact::Watch { watcher, of });
+            }
+        }
+        facts
+    }
+
+    fn show_queue(
+        &self,
+        facts: &mut Vec<Fact>,
+        lock: LockId,
+        parent: &super::Path,
+        now: Micros,
+        clocks: &Clocks,
+    ) {
+        let (queue, holding) = queues::queue(&self.tree, parent);
+        let key = vec![Piece::Lock(lock)];
+        if queue.is_empty() {
+            let value = vec![Piece::Word("free")];
+            facts.push(Fact::Row { key: key.clone(), value });
+        }
+        for (_, node) in queue.iter().take(holding) {
+            let Some(client) = self.client(node.owner) else { continue };
+            let token = Piece::Token(Token(node.czxid.0));
+            let value = vec![Piece::Client(client), Piece::Word("holds"), token];
+            facts.push(Fact::Row { key: key.clone(), value });
+            let Owner::Session(session) = node.owner else { continue };
+            let mut sessions = self.lead.iter().flat_map(|lead| lead.sessions.iter());
+            if let Some((_, end, span, _)) = sessions.find(|s| s.0 == session) {
+                let until = clocks.get(ClockKind::Mono).when(now, end);
+                facts.push(Fact::Ring { lock, until, span });
+            }
+        }
+        let waiting = queue.iter().skip(holding).filter_map(|(_, node)| self.client(node.owner));
+        let waiting: Vec<ProcId> = waiting.collect();
+        if !waiting.is_empty() {
+            facts.push(Fact::Queue { lock, waiting });
+        }
+    }
+}
