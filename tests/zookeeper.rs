@@ -1,0 +1,302 @@
+//! ZooKeeper servers, asked by raw connections.
+
+mod zoo;
+
+use lockscope::sim::Micros;
+use lockscope::systems::zookeeper::{AddWatch, Change, Code, CreateMode, Password, Reply, Request};
+use zoo::{Heard, Zoo, children, create, delete, draws, exists, number, path, set};
+
+const TICK: u64 = 500;
+
+/// One server, on which each of so many clients has a session.
+fn alone(clients: usize) -> Zoo {
+    let mut zoo = Zoo::new(1, clients, TICK);
+    for client in 0..clients {
+        zoo.connect(client, 0, 5_000);
+    }
+    zoo
+}
+
+fn error(code: Code) -> Reply {
+    Reply::Error(code)
+}
+
+fn events(heard: &[Heard]) -> Vec<(Change, &str)> {
+    let events = heard.iter().filter_map(|heard| match heard {
+        Heard::Event(change, path) => Some((*change, path.as_str())),
+        _ => None,
+    });
+    events.collect()
+}
+
+#[test]
+fn the_number_behind_a_name_counts_children_that_came_and_the_counter_shown_those_that_went_too() {
+    let mut zoo = alone(1);
+    zoo.call(0, 0, create("/locks", CreateMode::Persistent));
+    let mut expected = (0, 0);
+    let mut draw = draws(1);
+    for _ in 0..60 {
+        if draw(2) > 0 || expected.0 == expected.1 {
+            let reply = zoo.call(0, 0, create("/locks/lock-", CreateMode::EphemeralSequential));
+            let Reply::Created(path, _) = reply else { panic!("{reply:?}") };
+            assert_eq!(number(&path), expected.0);
+            expected.0 += 1;
+        } else {
+            let name = path("/locks/lock-").numbered(expected.1);
+            assert_eq!(zoo.call(0, 0, delete(name.as_str())), Reply::Done);
+            expected.1 += 1;
+        }
+        let Reply::Stat(stat) = zoo.call(0, 0, exists("/locks", false)) else { panic!() };
+        assert_eq!(stat.cversion, expected.0 + expected.1);
+        assert_eq!(stat.children, expected.0 - expected.1);
+    }
+}
+
+#[test]
+fn after_the_largest_number_an_old_server_goes_on_below_nothing_and_a_newer_one_stays_there() {
+    let names = |runs_over| {
+        let mut zoo = Zoo::with(1, 1, TICK, |start| {
+            start.runs_over = runs_over;
+            start.installed = [(path("/locks"), i32::MAX - 1)].into();
+        });
+        zoo.connect(0, 0, 5_000);
+        let mut names = Vec::new();
+        for _ in 0..4 {
+            names.push(
+                match zoo.call(0, 0, create("/locks/n-", CreateMode::PersistentSequential)) {
+                    Reply::Created(path, _) => path.name().to_string(),
+                    reply => format!("{reply:?}"),
+                },
+            );
+        }
+        names
+    };
+    assert_eq!(names(true), ["n-2147483646", "n-2147483647", "n--2147483648", "n--2147483647"]);
+    let stuck = "Error(NodeExists)";
+    assert_eq!(names(false), ["n-2147483646", "n-2147483647", stuck, stuck]);
+}
+
+#[test]
+fn what_nobody_can_do_is_refused_and_takes_a_number_all_the_same() {
+    let mut zoo = alone(1);
+    let table = [
+        (create("nopath", CreateMode::Persistent), Code::BadArguments),
+        (create("/trail/", CreateMode::Persistent), Code::NoNode),
+        (create("/a//b", CreateMode::Persistent), Code::NoNode),
+        (create("/zookeeper/", CreateMode::Persistent), Code::BadArguments),
+        (create("/.", CreateMode::Persistent), Code::BadArguments),
+        (create("/", CreateMode::Persistent), Code::NodeExists),
+        (delete("/"), Code::BadArguments),
+        (delete("/zookeeper"), Code::BadArguments),
+        (delete("/nothing"), Code::NoNode),
+        (set("/nothing", "x", None), Code::NoNode),
+    ];
+    for (request, code) in table {
+        let before = zoo.zxid(0);
+        assert_eq!(zoo.call(0, 0, request.clone()), error(code), "{request:?}");
+        assert_eq!(zoo.zxid(0), before + 1, "{request:?}");
+        assert_eq!(zoo.call(0, 0, exists("/nothing", false)), error(Code::NoNode));
+        assert_eq!(zoo.zxid(0), before + 1, "a read that fails takes none");
+    }
+}
+
+#[test]
+fn of_several_changes_all_are_made_or_none_under_one_number() {
+    let mut zoo = alone(1);
+    zoo.call(0, 0, create("/a", CreateMode::Persistent));
+    let before = zoo.zxid(0);
+    let check = |version| Request::Check { path: path("/a"), version: Some(version) };
+    let failing = [set("/a", "1", None), check(7), create("/b", CreateMode::Persistent)];
+    let codes = [Code::Ok, Code::BadVersion, Code::RuntimeInconsistency].map(Reply::Error);
+    assert_eq!(zoo.call(0, 0, Request::Multi(failing.into())), Reply::Multi(codes.into()));
+    assert_eq!(zoo.zxid(0), before + 1);
+    let Reply::Stat(stat) = zoo.call(0, 0, exists("/a", false)) else { panic!() };
+    assert_eq!(stat.version, 0);
+    let numbered = create("/a/n-", CreateMode::EphemeralSequential);
+    let parts = [check(0), numbered.clone(), numbered, delete("/a/n-0000000000")];
+    let Reply::Multi(replies) = zoo.call(0, 0, Request::Multi(parts.into())) else { panic!() };
+    assert_eq!(replies[1], Reply::Created(path("/a/n-0000000000"), None));
+    assert_eq!(replies[2], Reply::Created(path("/a/n-0000000001"), None));
+    assert_eq!(replies[3], Reply::Done);
+    assert_eq!(zoo.zxid(0), before + 2);
+    assert_eq!(children(zoo.call(0, 0, zoo::list("/a", false))), ["n-0000000001"]);
+}
+
+#[test]
+fn an_event_comes_before_the_answer_to_ones_own_change_and_before_the_new_state_can_be_read() {
+    let mut zoo = alone(2);
+    zoo.call(0, 0, create("/n", CreateMode::Persistent));
+    zoo.call(0, 0, exists("/n", true));
+    zoo.call(1, 0, exists("/n", true));
+    zoo.forget();
+    // Client 1 asks so that its read stands behind the change.
+    zoo.say(0, 0, set("/n", "1", None));
+    zoo.say(1, 0, exists("/n", false));
+    zoo.settle();
+    for client in 0..2 {
+        let heard = zoo.heard(client);
+        assert_eq!(events(&heard[..1]), [(Change::DataChanged, "/n")], "client {client}");
+        assert!(matches!(&heard[1], Heard::Answer(_, Reply::Stat(stat), _) if stat.version == 1));
+    }
+}
+
+#[test]
+fn two_watches_on_a_path_are_one_event_and_watches_that_stay_fire_again() {
+    let mut zoo = alone(2);
+    zoo.call(0, 0, create("/n", CreateMode::Persistent));
+    zoo.call(1, 0, exists("/n", true));
+    zoo.call(1, 0, Request::GetData { path: path("/n"), watch: true });
+    zoo.call(1, 0, zoo::list("/n", true));
+    zoo.forget();
+    zoo.call(0, 0, delete("/n"));
+    assert_eq!(events(&zoo.heard(1)), [(Change::Deleted, "/n")]);
+    // A watch is left on what is not there by `exists`, and by nothing else.
+    zoo.call(1, 0, Request::GetData { path: path("/n"), watch: true });
+    zoo.call(1, 0, zoo::list("/n", true));
+    zoo.call(0, 0, create("/n", CreateMode::Persistent));
+    assert_eq!(events(&zoo.heard(1)).len(), 1);
+    let mode = AddWatch::PersistentRecursive;
+    zoo.call(1, 0, Request::AddWatch { path: path("/n"), mode });
+    zoo.forget();
+    zoo.call(0, 0, create("/n/c", CreateMode::Persistent));
+    zoo.call(0, 0, set("/n/c", "1", None));
+    zoo.call(0, 0, delete("/n/c"));
+    let expected =
+        [(Change::Created, "/n/c"), (Change::DataChanged, "/n/c"), (Change::Deleted, "/n/c")];
+    assert_eq!(events(&zoo.heard(1)), expected);
+    let remove = Request::RemoveWatches { path: path("/n") };
+    assert_eq!(zoo.call(1, 0, remove.clone()), Reply::Done);
+    assert_eq!(zoo.call(1, 0, remove), error(Code::NoWatcher));
+}
+
+#[test]
+fn what_came_and_went_while_a_connection_was_broken_is_never_told() {
+    let mut zoo = alone(2);
+    zoo.call(0, 0, create("/changed", CreateMode::Persistent));
+    zoo.call(0, 0, create("/gone", CreateMode::Persistent));
+    let seen = zoo.seen(1);
+    zoo.hang_up(1, 0);
+    zoo.call(0, 0, set("/changed", "1", None));
+    zoo.call(0, 0, delete("/gone"));
+    zoo.call(0, 0, create("/there", CreateMode::Persistent));
+    zoo.call(0, 0, create("/brief", CreateMode::Persistent));
+    zoo.call(0, 0, delete("/brief"));
+    zoo.reconnect(1, 0);
+    zoo.forget();
+    let paths = |paths: &[&str]| paths.iter().map(|p| path(p)).collect();
+    let request = Request::SetWatches {
+        seen,
+        data: paths(&["/changed", "/gone"]),
+        exist: paths(&["/there", "/brief"]),
+        child: paths(&[]),
+    };
+    zoo.call(1, 0, request);
+    let expected = [
+        (Change::DataChanged, "/changed"),
+        (Change::Deleted, "/gone"),
+        (Change::Created, "/there"),
+    ];
+    assert_eq!(events(&zoo.heard(1)), expected);
+    zoo.forget();
+    zoo.call(0, 0, create("/brief", CreateMode::Persistent));
+    assert_eq!(events(&zoo.heard(1)), [(Change::Created, "/brief")]);
+}
+
+#[test]
+fn a_session_ends_later_than_its_time_out_and_at_most_a_tick_later() {
+    let mut at = draws(2);
+    for _ in 0..200 {
+        let mut zoo = Zoo::with(1, 1, TICK, |start| {
+            start.installed = [(path("/locks"), 0)].into();
+        });
+        zoo.pass(Micros(at(3_000_000)));
+        let timeout = 1_000 + at(9_000);
+        zoo.connect(0, 0, timeout);
+        zoo.call(0, 0, create("/locks/lock-", CreateMode::EphemeralSequential));
+        for _ in 0..at(4) {
+            zoo.pass(Micros(at(timeout * 1_000 - 1_000)));
+            zoo.call(0, 0, Request::Ping);
+        }
+        let touched = zoo.asked_at();
+        zoo.pass(Micros::from_secs(20));
+        let silent = zoo.expired().expect("it ended").0 - touched.0;
+        assert!(silent > timeout * 1_000, "{silent} of {timeout} ms");
+        assert!(silent <= (timeout + TICK) * 1_000, "{silent} of {timeout} ms");
+    }
+}
+
+#[test]
+fn all_that_a_session_has_goes_with_it_in_one_transaction() {
+    let mut zoo = alone(2);
+    zoo.call(1, 0, create("/locks", CreateMode::Persistent));
+    for _ in 0..3 {
+        zoo.call(0, 0, create("/locks/lock-", CreateMode::EphemeralSequential));
+    }
+    let before = zoo.zxid(0);
+    assert_eq!(zoo.call(0, 0, Request::CloseSession), Reply::Done);
+    zoo.settle();
+    assert!(zoo.is_closed(0));
+    assert_eq!(children(zoo.call(1, 0, zoo::list("/locks", false))), [] as [&str; 0]);
+    assert_eq!(zoo.zxid(1), before + 1);
+}
+
+#[test]
+fn a_wrong_password_is_answered_as_expired_and_closes_the_good_connection() {
+    let mut zoo = alone(2);
+    let (session, _) = zoo.session(0);
+    zoo.hang_up(1, 0);
+    let connect = Request::Connect {
+        session: Some((session, Password(1))),
+        timeout: Micros::from_secs(5),
+        seen: zoo.seen(1),
+    };
+    assert_eq!(zoo.call(1, 0, connect), Reply::Expired);
+    assert!(zoo.is_closed(0) && zoo.is_closed(1));
+    assert!(zoo.reconnect(0, 0), "the session itself is unharmed");
+}
+
+#[test]
+fn who_has_seen_more_than_a_server_is_turned_away_without_an_answer() {
+    let mut zoo = alone(1);
+    zoo.hang_up(0, 0);
+    zoo.forget();
+    let (session, password) = zoo.session(0);
+    let seen = lockscope::systems::zookeeper::Zxid(zoo.seen(0).0 + 1);
+    let timeout = Micros::from_secs(5);
+    zoo.say(0, 0, Request::Connect { session: Some((session, password)), timeout, seen });
+    zoo.settle();
+    assert_eq!(zoo.heard(0), [Heard::Closed]);
+}
+
+#[test]
+fn a_server_that_starts_again_knows_all_that_was_decided_and_gives_each_session_all_its_time() {
+    let mut zoo = alone(2);
+    zoo.call(0, 0, create("/mine", CreateMode::Ephemeral));
+    let before = zoo.zxid(0);
+    zoo.kill(0);
+    zoo.pass(Micros::from_secs(20));
+    zoo.restart(0);
+    let back = zoo.now();
+    assert!(zoo.reconnect(1, 0));
+    assert!(zoo.seen(1).0 >= before);
+    zoo.call(1, 0, exists("/mine", true));
+    zoo.forget();
+    let end = zoo.until_event(1, 20_000);
+    let silent = end.0 - zoo.latency() - back.0;
+    assert!(silent > 5_000_000 && silent <= 5_000_000 + TICK * 1_000, "{silent}");
+}
+
+#[test]
+fn a_container_that_emptied_goes_within_a_minute_and_one_that_was_never_used_stays() {
+    let mut zoo = alone(1);
+    zoo.call(0, 0, create("/used", CreateMode::Container));
+    zoo.call(0, 0, create("/new", CreateMode::Container));
+    zoo.call(0, 0, create("/used/c", CreateMode::Persistent));
+    zoo.call(0, 0, delete("/used/c"));
+    for _ in 0..70 {
+        zoo.pass(Micros::from_secs(1));
+        zoo.call(0, 0, Request::Ping);
+    }
+    assert_eq!(zoo.call(0, 0, exists("/used", false)), error(Code::NoNode));
+    assert!(matches!(zoo.call(0, 0, exists("/new", false)), Reply::Stat(_)));
+}
