@@ -243,6 +243,13 @@ impl<C: Clone> Member<C> {
         self.own.current
     }
 
+    /// The largest term that it has promised to a leader: it follows none with a smaller one. A server
+    /// that was about to lead and came no further may have promised more than the leader of the others
+    /// has; it cannot join them then, and tries again and again until that leader goes.
+    pub fn promised(&self) -> u32 {
+        self.own.accepted
+    }
+
     /// The last entry that it has logged: at a leader, the last that was proposed.
     pub fn last(&self) -> Stamp {
         self.own.log.last()
