@@ -7,20 +7,20 @@
 //! Errors are compared by their first word. The time that passed between two steps of the record is
 //! taken as none, because it decided nothing.
 
-mod argv;
 mod compare;
 mod drive;
-mod names;
-mod redlock;
+mod protocol;
+mod redis;
 mod shown;
 mod stage;
 mod transcript;
-mod typed;
 
 use drive::{Drive, Verdict};
+use protocol::Protocol;
+use redis::Redis;
+pub use redis::typed::typed;
 pub use shown::{answered, asked, came};
 pub use transcript::{Malformed, Step, Transcript, read};
-pub use typed::typed;
 
 /// What became of one transcript.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -34,9 +34,6 @@ pub struct Replayed {
     /// One sentence for each that did not pass: its line in the file, and what is wrong.
     pub differences: Vec<(usize, String)>,
 }
-
-/// Systems whose transcripts can be replayed.
-pub const SYSTEMS: [&str; 2] = ["redis", "redlock"];
 
 /// What the simulated servers are known to do otherwise.
 pub const DEVIATIONS: [&str; 5] = [
@@ -52,18 +49,18 @@ pub const DEVIATIONS: [&str; 5] = [
 
 /// Plays a transcript.
 pub fn replay(transcript: &Transcript) -> Replayed {
-    let mut replayed = Replayed::default();
-    if !SYSTEMS.contains(&transcript.system.as_str()) {
-        replayed.none(transcript, &format!("the system `{}`", transcript.system));
-        return replayed;
+    match transcript.system.as_str() {
+        "redis" | "redlock" => played::<Redis>(transcript),
+        system => Replayed::none(transcript, &format!("the system `{system}`")),
     }
-    let mut drive = match Drive::new(transcript) {
+}
+
+fn played<P: Protocol>(transcript: &Transcript) -> Replayed {
+    let mut drive = match Drive::<P>::new(transcript) {
         Ok(drive) => drive,
-        Err(what) => {
-            replayed.none(transcript, &what);
-            return replayed;
-        }
+        Err(what) => return Replayed::none(transcript, &what),
     };
+    let mut replayed = Replayed::default();
     let verdicts = drive.play();
     for (step, verdict) in transcript.steps.iter().zip(verdicts) {
         let name = format!("step {}, {} {}", step.number, step.client, step.name);
@@ -77,9 +74,10 @@ pub fn replay(transcript: &Transcript) -> Replayed {
 
 impl Replayed {
     /// Nothing of it can be played.
-    fn none(&mut self, transcript: &Transcript, what: &str) {
-        self.not_modelled = transcript.steps.len();
-        self.differences.push((1, format!("not modelled: {what}; no step of it was played")));
+    fn none(transcript: &Transcript, what: &str) -> Replayed {
+        let said = format!("not modelled: {what}; no step of it was played");
+        let not_modelled = transcript.steps.len();
+        Replayed { not_modelled, differences: vec![(1, said)], ..Replayed::default() }
     }
 
     fn count(&mut self, line: usize, name: &str, verdict: Verdict) {

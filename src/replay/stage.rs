@@ -4,14 +4,11 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::argv::{save_points, setting};
-use super::transcript::{Step, Transcript};
+use super::protocol::NotModelled;
+use super::transcript::Transcript;
 use crate::sim::{
     Actor, Clock, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, Local, MessageInfo, Micros,
     Plan, ProcId, ProcPlan, Ratio, Sink, What, World,
-};
-use crate::systems::redis::{
-    Command, Packet, Persistence, Reply, Server, Setting, Start, Version, default_save,
 };
 use crate::systems::{Body, Fact, Locks, Settings};
 
@@ -24,14 +21,18 @@ const LONGEST_MS: u64 = 86_400_000;
 /// Longer than any transcript.
 const FOREVER: Micros = Micros(1 << 60);
 
+/// A process of a transcript: what steps call it, and what it runs.
+pub type Named = (String, Box<dyn Actor<Locks>>);
+
 /// A client that sends what it is told to and keeps nothing.
 #[derive(Clone, Debug)]
 struct Caller;
 
 #[derive(Clone, Debug)]
 enum Errand {
-    Say(ProcId, Command),
-    HangUp(ProcId),
+    Say(ProcId, Body),
+    /// Closes the connection, if there is one, with these last words; none where it is closed.
+    HangUp(ProcId, Option<Body>),
 }
 
 impl Actor<Locks> for Caller {
@@ -43,15 +44,16 @@ impl Actor<Locks> for Caller {
 
     fn on_outside(&mut self, cx: &mut Cx<'_, Locks>, body: &Body) {
         match body.get::<Errand>() {
-            Some(Errand::Say(to, command)) => {
-                let packet = Packet::Ask(command.clone().into());
-                cx.ask(*to, Body::new(command.name(), body.request, packet), None);
+            Some(Errand::Say(to, body)) => {
+                cx.ask(*to, body.clone(), None);
             }
-            Some(Errand::HangUp(to)) => {
-                cx.ask(*to, Body::new("close", 0, Packet::Close), None);
+            Some(Errand::HangUp(to, words)) if cx.connection(*to).is_some() => {
+                if let Some(words) = words {
+                    cx.ask(*to, words.clone(), None);
+                }
                 cx.abandon(*to);
             }
-            None => {}
+            _ => {}
         }
     }
 
@@ -72,10 +74,8 @@ impl Actor<Locks> for Caller {
 /// What reached a client.
 #[derive(Clone, Debug)]
 pub enum Heard {
-    /// The answer to that request.
-    Answer(u64, Reply),
-    /// What was said unasked.
-    Push(Reply),
+    /// A message of that server.
+    Message(ProcId, Body),
     /// The connection to that server is gone.
     Closed(ProcId),
 }
@@ -83,24 +83,21 @@ pub enum Heard {
 /// Hears what reaches the clients.
 #[derive(Default)]
 struct Ears {
-    bodies: Vec<Body>,
-    first_client: u16,
+    messages: Vec<(ProcId, Body)>,
+    /// Who is listened to: the clients that do what they are told.
+    clients: Vec<bool>,
     heard: VecDeque<(ProcId, Heard)>,
 }
 
 impl Sink<Locks> for Ears {
     fn event(&mut self, event: Event<<Locks as crate::sim::Domain>::Note>) {
-        if event.node.0 < self.first_client {
+        if !self.clients.get(usize::from(event.node.0)).is_some_and(|listened| *listened) {
             return;
         }
         let heard = match event.what {
             What::Deliver(message) => {
-                let Some(body) = self.bodies.get(message.0 as usize) else { return };
-                match body.get::<Packet>() {
-                    Some(Packet::Answer(reply)) => Heard::Answer(body.request, reply.clone()),
-                    Some(Packet::Push(reply)) => Heard::Push(reply.clone()),
-                    _ => return,
-                }
+                let Some((from, body)) = self.messages.get(message.0 as usize) else { return };
+                Heard::Message(*from, body.clone())
             }
             What::Reset(server) => Heard::Closed(server),
             _ => return,
@@ -109,14 +106,12 @@ impl Sink<Locks> for Ears {
     }
 
     fn message(&mut self, message: MessageInfo<Body>) {
-        self.bodies.push(message.body);
+        self.messages.push((message.from, message.body));
     }
 }
 
 /// The world of a transcript.
 pub struct Stage {
-    /// Which servers they are.
-    pub version: Version,
     world: World<Locks>,
     ears: Ears,
     /// The servers, then the clients, then an observer, by name.
@@ -125,44 +120,19 @@ pub struct Stage {
     requests: u64,
 }
 
-/// What the start of a transcript's servers says, that is not modelled.
-pub type NotModelled = String;
-
 impl Stage {
-    /// The servers that a transcript names, started as it says.
-    ///
-    /// # Errors
-    /// What of it is not modelled.
-    pub fn new(transcript: &Transcript) -> Result<Stage, NotModelled> {
-        let version = version(&transcript.version)?;
-        let persistence = persistence(&transcript.server)?;
-        let (servers, replicas) = nodes(transcript)?;
-        let mut clients: Vec<String> = Vec::new();
-        for Step { client, .. } in &transcript.steps {
-            if client != "env" && !servers.contains(client) && !clients.contains(client) {
-                clients.push(client.clone());
-            }
-        }
-        clients.push("observer of the replay".into());
-        Ok(Stage::with(version, &persistence, servers, &replicas, clients))
-    }
-
-    /// These servers, those of these places as replicas of the first, and who asks them.
-    pub fn with(
-        version: Version,
-        persistence: &Persistence,
-        servers: Vec<String>,
-        replicas: &[usize],
-        clients: Vec<String>,
-    ) -> Stage {
-        let server = |index: usize| {
-            let master = replicas.contains(&index).then_some(ProcId(0));
-            let persistence = persistence.clone();
-            let start = Start { version, persistence, master, stays_out: Micros::ZERO };
-            proc(Box::new(Server::new(start)))
-        };
-        let callers = clients.iter().map(|_| proc(Box::new(Caller)));
-        let procs: Vec<_> = (0..servers.len()).map(server).chain(callers).collect();
+    /// These servers, these clients that do what they are told, and these that have a mind of their
+    /// own.
+    pub fn new(servers: Vec<Named>, clients: Vec<String>, minds: Vec<Named>) -> Stage {
+        let observer = "observer of the replay".to_string();
+        let callers = clients.into_iter().chain([observer]);
+        let count = servers.len();
+        let callers: Vec<Named> = callers.map(|name| (name, Box::new(Caller) as _)).collect();
+        let told = count..count + callers.len();
+        let all = servers.into_iter().chain(callers).chain(minds);
+        let (names, procs): (Vec<String>, Vec<_>) =
+            all.map(|(name, actor)| (name, proc(actor))).unzip();
+        let clients = (0..procs.len()).map(|place| told.contains(&place)).collect();
         let plan = Plan {
             latency: vec![LATENCY; procs.len() * procs.len()],
             procs,
@@ -176,10 +146,9 @@ impl Stage {
             edits: 1,
             until: FOREVER,
         };
-        let ears = Ears { first_client: servers.len() as u16, ..Ears::default() };
+        let ears = Ears { clients, ..Ears::default() };
         let world = World::new(Rc::new(plan));
-        let (count, names) = (servers.len(), [servers, clients].concat());
-        let mut stage = Stage { version, world, ears, names, servers: count, requests: 0 };
+        let mut stage = Stage { world, ears, names, servers: count, requests: 0 };
         stage.settle();
         stage
     }
@@ -202,6 +171,12 @@ impl Stage {
         self.servers
     }
 
+    /// Everybody, the replay's own observer not among them.
+    pub fn everybody(&self) -> impl Iterator<Item = ProcId> + use<> {
+        let observer = self.observer();
+        (0..self.names.len() as u16).map(ProcId).filter(move |p| *p != observer)
+    }
+
     /// Anybody with that name.
     pub fn find(&self, name: &str) -> Option<ProcId> {
         let place = self.names.iter().position(|n| n == name)?;
@@ -213,16 +188,10 @@ impl Stage {
         self.names.get(usize::from(p.0)).map_or("?", String::as_str)
     }
 
-    /// Who looks at servers for the replay's own sake.
+    /// Who looks at servers for the replay's own sake: the last of the clients that do as told.
     pub fn observer(&self) -> ProcId {
-        ProcId(self.names.len() as u16 - 1)
-    }
-
-    /// The server that listens on a port: they count up from the first one's.
-    pub fn on_port(&self, port: &str) -> Option<ProcId> {
-        let number: usize = port.parse().ok()?;
-        let place = (number % 100).checked_sub(1)?;
-        (place < self.servers).then_some(ProcId(place as u16))
+        let last = self.ears.clients.iter().rposition(|told| *told);
+        ProcId(last.unwrap_or_default() as u16)
     }
 
     /// Whether a server is dead.
@@ -230,19 +199,23 @@ impl Stage {
         self.world.is_down(server)
     }
 
-    /// A client sends a command; the number is that of its answer.
-    pub fn say(&mut self, client: ProcId, server: ProcId, command: Command) -> u64 {
+    /// The number of the next request.
+    pub fn next_request(&mut self) -> u64 {
         self.requests += 1;
-        let errand = Errand::Say(server, command);
-        let body = Body::new("errand", self.requests, errand);
-        self.strike(&Fault::Outside(client, body));
         self.requests
     }
 
-    /// A client closes its connection; what it sent on it may still be carried out.
-    pub fn hang_up(&mut self, client: ProcId, server: ProcId) {
-        let body = Body::new("errand", 0, Errand::HangUp(server));
-        self.strike(&Fault::Outside(client, body));
+    /// A client sends this.
+    pub fn say(&mut self, client: ProcId, server: ProcId, body: Body) {
+        let errand = Errand::Say(server, body);
+        self.strike(&Fault::Outside(client, Body::new("errand", 0, errand)));
+    }
+
+    /// A client closes its connection with these last words; what it sent on it may still be carried
+    /// out. One that the server closed needs none.
+    pub fn hang_up(&mut self, client: ProcId, server: ProcId, words: Option<Body>) {
+        let errand = Errand::HangUp(server, words);
+        self.strike(&Fault::Outside(client, Body::new("errand", 0, errand)));
     }
 
     /// Something happens to the world, now.
@@ -250,14 +223,14 @@ impl Stage {
         self.world.strike(fault, &mut self.ears)
     }
 
-    /// A server stops until [`Stage::let_go`].
-    pub fn stop(&mut self, server: ProcId) {
-        self.strike(&Fault::Halt(server, Halt::Pause, FOREVER));
+    /// A process stops until [`Stage::let_go`].
+    pub fn stop(&mut self, p: ProcId) {
+        self.strike(&Fault::Halt(p, Halt::Pause, FOREVER));
     }
 
-    /// A server that was stopped goes on.
-    pub fn let_go(&mut self, server: ProcId) {
-        self.world.let_go(server, &mut self.ears);
+    /// A process that was stopped goes on.
+    pub fn let_go(&mut self, p: ProcId) {
+        self.world.let_go(p, &mut self.ears);
     }
 
     /// What reached a client next.
@@ -303,132 +276,22 @@ fn proc(actor: Box<dyn Actor<Locks>>) -> ProcPlan<Locks> {
     }
 }
 
+/// Who does something in a transcript beside the world and the servers, by name.
+pub fn clients(transcript: &Transcript, servers: &[String]) -> Vec<String> {
+    let mut clients: Vec<String> = Vec::new();
+    for step in &transcript.steps {
+        let client = &step.client;
+        if client != "env" && !servers.contains(client) && !clients.contains(client) {
+            clients.push(client.clone());
+        }
+    }
+    clients
+}
+
 /// So many milliseconds, where time can pass that long.
 pub fn span(ms: i64) -> Result<Micros, NotModelled> {
     match u64::try_from(ms) {
         Ok(count @ 0..=LONGEST_MS) => Ok(Micros::from_millis(count)),
         _ => Err(format!("a span of {ms} ms; known is 0 to {LONGEST_MS}")),
     }
-}
-
-/// Releases that were compared with real servers or whose differences are known, as the servers
-/// themselves count: 7.0 is 700.
-const MODELLED: [(bool, u16); 7] =
-    [(false, 700), (false, 704), (false, 804), (true, 801), (true, 900), (true, 901), (true, 902)];
-
-/// `redis 7.0.15` or `valkey 9.1.2`. Another release may answer otherwise, so it is not played.
-pub fn version(text: &str) -> Result<Version, NotModelled> {
-    let unknown = || format!("the version `{text}`");
-    let (name, number) = text.split_once(' ').ok_or_else(unknown)?;
-    let mut parts = number.split('.').map(|part| part.parse::<u16>().ok());
-    let (major, minor) = match (parts.next(), parts.next()) {
-        (Some(Some(major)), Some(Some(minor))) if major < 100 && minor < 100 => (major, minor),
-        _ => return Err(unknown()),
-    };
-    let valkey = match name.to_ascii_lowercase().as_str() {
-        "redis" => false,
-        "valkey" => true,
-        _ => return Err(unknown()),
-    };
-    let number = major * 100 + minor;
-    if !MODELLED.contains(&(valkey, number)) {
-        return Err(unknown());
-    }
-    Ok(Version { valkey, number })
-}
-
-/// What the words about the servers say of their files: options as on a command line, or `no
-/// persistence`.
-pub fn persistence(server: &str) -> Result<Persistence, NotModelled> {
-    let mut how = Persistence::none();
-    let mut rest = server;
-    while let Some((_, after)) = rest.split_once("--") {
-        let (name, after) = after.split_once(' ').unwrap_or((after, ""));
-        let (value, after) = match after.strip_prefix('\'') {
-            Some(quoted) => quoted.split_once('\'').unwrap_or((quoted, "")),
-            None => after.split_once([' ', ',', ';']).unwrap_or((after, "")),
-        };
-        rest = after;
-        if name == "save" {
-            how.save = save_points(value).ok_or_else(|| format!("the option --save {value}"))?;
-            continue;
-        }
-        match setting(name, value) {
-            Some(Ok(Some(Setting::AppendOnly(on)))) => how.append_only = on,
-            Some(Ok(Some(Setting::AppendFsync(fsync)))) => how.fsync = fsync,
-            Some(Ok(None)) => {}
-            _ => return Err(format!("the option --{name} {value}")),
-        }
-    }
-    if server.contains("redis.conf default") && !server.contains("--save") {
-        how.save = default_save();
-    }
-    Ok(how)
-}
-
-/// A description names no more masters than this.
-const MOST_MASTERS: usize = 16;
-
-/// The servers' names in the order of their ports, and which of them are replicas of the first:
-/// `single node`, `5 independent masters n1..n5` or `master m + replica r`. Nothing else says which
-/// servers there are, so a step at another one finds nobody.
-fn nodes(transcript: &Transcript) -> Result<(Vec<String>, Vec<usize>), NotModelled> {
-    let clean = |word: &str| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_string();
-    let words: Vec<String> = transcript.server.split_whitespace().map(clean).collect();
-    let first: Vec<&str> = words.iter().take(3).map(String::as_str).collect();
-    let unknown = || format!("the servers `{}`", transcript.server);
-    match first[..] {
-        ["single", "node", ..] => Ok((vec!["s1".into()], Vec::new())),
-        [count, "masters", ..] | [count, "independent", "masters"] => match count.parse() {
-            Ok(count @ 1..=MOST_MASTERS) => {
-                Ok(((1..=count).map(|number| format!("n{number}")).collect(), Vec::new()))
-            }
-            _ => Err(unknown()),
-        },
-        ["master", ..] => {
-            let nodes = followed(transcript, &words);
-            // The first is the master; without a name for it, a replica would stand in its place.
-            if nodes.0.is_empty() || nodes.1.contains(&0) { Err(unknown()) } else { Ok(nodes) }
-        }
-        _ => Err(unknown()),
-    }
-}
-
-/// `master m + replica r`: a name stands behind what it is. Further replicas are words that
-/// steps name as servers.
-fn followed(transcript: &Transcript, words: &[String]) -> (Vec<String>, Vec<usize>) {
-    let mut names: Vec<String> = Vec::new();
-    let mut replicas = Vec::new();
-    let is_name = |word: &str| {
-        transcript.steps.iter().any(|step| {
-            let named = |value: &serde_json::Value| match value {
-                serde_json::Value::String(text) => text == word,
-                serde_json::Value::Array(list) => list.iter().any(|v| v == word),
-                _ => false,
-            };
-            step.node.as_deref() == Some(word)
-                || (step.client == "env" && step.args.values().any(named))
-        })
-    };
-    let mut role = "";
-    let mut before = "";
-    for word in words {
-        let close = matches!(before, "master" | "replica");
-        before = word;
-        match word.as_str() {
-            "master" | "replica" | "replicas" => role = word,
-            name if !name.is_empty()
-                && !role.is_empty()
-                && (close || is_name(name))
-                && !names.iter().any(|n| n == name) =>
-            {
-                if role.starts_with("replica") {
-                    replicas.push(names.len());
-                }
-                names.push(name.into());
-            }
-            _ => {}
-        }
-    }
-    (names, replicas)
 }

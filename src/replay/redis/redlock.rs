@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::compare::{Decision, Did};
-use super::stage::span;
-use super::transcript::Step;
+use super::super::compare::Did;
+use super::super::stage::span;
+use super::super::transcript::Step;
+use super::answers::{Decision, Said};
 use crate::sim::Micros;
 use crate::systems::redis::redlock::{drift, quorum, validity};
 use crate::systems::redis::{Command, Only, Reply, Script};
@@ -47,8 +48,8 @@ impl Tries {
     }
 
     /// It has an answer.
-    pub fn hears(&mut self, step: &Step, command: &Command, did: &Did) {
-        let Did::Answered(reply) = did else { return };
+    pub fn hears(&mut self, step: &Step, command: &Command, did: &Did<Said>) {
+        let Did::Answered(Said::Reply(reply)) = did else { return };
         let node = step.node.clone().unwrap_or_default();
         match (command, reply) {
             (Command::Set(set), Reply::Word("OK")) if set.only == Only::Absent => {
@@ -71,14 +72,14 @@ impl Tries {
     ///
     /// # Errors
     /// What of its arguments is not modelled.
-    pub fn decide(&mut self, step: &Step, masters: usize, now: Micros) -> Result<Did, String> {
+    pub fn decide(&mut self, step: &Step, masters: usize, now: Micros) -> Result<Did<Said>, String> {
         if !["REDLOCK_DECISION", "REDLOCK_RELEASED"].contains(&step.name.as_str()) {
             return Err(step.name.clone());
         }
         let key = text(&step.args, "key")?;
         let of = std::mem::take(self.of(&step.client, &key));
         if step.name == "REDLOCK_RELEASED" {
-            return Ok(Did::Decided(Decision::Release(of.deleted.len())));
+            return Ok(Did::Answered(Said::Decided(Decision::Release(of.deleted.len()))));
         }
         let ttl = step.args.get("ttl_ms").and_then(Value::as_i64).ok_or("an acquire of no TTL")?;
         let ttl = span(ttl)?;
@@ -104,7 +105,7 @@ impl Tries {
         let left = validity(ttl, elapsed, allowed).filter(|_| enough);
         let why = if enough { "validity <= 0" } else { "no quorum" };
         let (validity_us, why) = (left.map(|left| left.0), left.is_none().then_some(why));
-        Ok(Did::Decided(Decision::Acquire { votes, validity_us, why }))
+        Ok(Did::Answered(Said::Decided(Decision::Acquire { votes, validity_us, why })))
     }
 }
 

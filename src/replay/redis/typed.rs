@@ -5,9 +5,12 @@
 //! What comes back is what `redis-cli` prints in a terminal.
 
 use super::argv::parse;
-use super::stage::{Heard, Stage, persistence, version};
+use super::super::protocol::{NotModelled, Protocol, Word};
+use super::super::stage::{Heard, Stage};
+use super::{Redis, say};
+use super::scene::{persistence, stage, version};
 use crate::sim::{Micros, ProcId};
-use crate::systems::redis::{Persistence, Reply};
+use crate::systems::redis::{Persistence, Reply, Version};
 
 /// The port of a server for which a line names none.
 const PORT: u16 = 6379;
@@ -15,9 +18,6 @@ const PORT: u16 = 6379;
 const PATIENCE: Micros = Micros::from_secs(60);
 /// A lesson starts no more servers.
 const MOST_SERVERS: usize = 16;
-
-/// What is not modelled, by name.
-pub type NotModelled = String;
 
 /// Types lines one after the other, to servers of that version, such as `redis 7.0.15`. What each of
 /// them prints, without the last line break.
@@ -82,6 +82,7 @@ fn words(line: &str, variable: Option<(&str, &str)>) -> Result<Argv, NotModelled
 
 /// The servers of the lines, and who types.
 struct Terminal {
+    version: Version,
     stage: Stage,
     ports: Vec<u16>,
     /// Which of them were started.
@@ -115,9 +116,10 @@ impl Terminal {
         }
         let servers = ports.iter().map(u16::to_string).collect();
         let files = files.unwrap_or_else(Persistence::none);
-        let stage = Stage::with(version(release)?, &files, servers, &[], vec!["typist".into()]);
+        let version = version(release)?;
+        let stage = stage(version, &files, servers, &[], vec!["typist".into()]);
         let typist = ProcId(ports.len() as u16);
-        Ok(Terminal { stage, up: vec![!own; ports.len()], ports, typist })
+        Ok(Terminal { version, stage, up: vec![!own; ports.len()], ports, typist })
     }
 
     fn line(&mut self, commands: &[Argv]) -> Result<String, NotModelled> {
@@ -163,21 +165,20 @@ impl Terminal {
             let port: u16 = port.parse().ok()?;
             ports.iter().position(|p| *p == port).map(|place| ProcId(place as u16))
         };
-        let command = parse(words, self.stage.version, &node)?;
-        let request = self.stage.say(self.typist, server, command);
+        let command = parse(words, self.version, &node)?;
+        let request = say(&mut self.stage, self.typist, server, command);
         let until = self.stage.now().plus(PATIENCE);
         loop {
             let more = self.stage.step_until(until);
             while let Some((_, heard)) = self.stage.hear() {
-                match heard {
-                    Heard::Answer(answered, reply) if answered == request => {
-                        self.stage.hang_up(self.typist, server);
-                        self.stage.settle();
-                        return printed(&reply, "").map(Some);
-                    }
-                    // A server that shuts down says nothing more.
-                    Heard::Closed(_) => return Ok(None),
-                    _ => {}
+                // A server that shuts down says nothing more.
+                let Heard::Message(_, body) = heard else { return Ok(None) };
+                if let Some(Word::Answer(answered, reply)) = Redis::word(&body)
+                    && answered == request
+                {
+                    self.stage.hang_up(self.typist, server, Some(Redis::farewell()));
+                    self.stage.settle();
+                    return printed(&reply, "").map(Some);
                 }
             }
             if !more {
