@@ -61,8 +61,8 @@ impl<'t, P: Protocol> Drive<'t, P> {
     ///
     /// # Errors
     /// What of it is not modelled.
-    pub fn new(transcript: &'t Transcript) -> Result<Drive<'t, P>, NotModelled> {
-        let (protocol, stage) = P::open(transcript)?;
+    pub fn new(transcript: &'t Transcript, turn: usize) -> Result<Drive<'t, P>, NotModelled> {
+        let (protocol, stage) = P::open(transcript, turn)?;
         Ok(Drive {
             transcript,
             stage,
@@ -194,10 +194,34 @@ impl<'t, P: Protocol> Drive<'t, P> {
         self.late.iter().filter(push).count()
     }
 
-    #[allow(dead_code)]
-    /// Forgets them: an experiment has counted them.
-    pub fn forget_unasked(&mut self, client: ProcId) {
-        self.late.retain(|late| late.0 != client);
+    /// Takes them out: an experiment accounts for them.
+    pub fn take_unasked(&mut self, client: ProcId) -> Vec<P::Push> {
+        let mine = self.late.extract_if(.., |late| late.0 == client);
+        let pushes = mine.filter_map(|(_, late)| match late {
+            Late::Push(push) => Some(push),
+            Late::Answer(..) => None,
+        });
+        pushes.collect()
+    }
+
+    /// A client's library has told its application something.
+    pub fn hears_unasked(&mut self, client: ProcId, push: P::Push) {
+        self.late.push((client, Late::Push(push)));
+    }
+
+    /// Lets time pass until something is so, for as long as the replay waits; whether it is.
+    pub fn wait_until(&mut self, mut is_so: impl FnMut(&mut Self) -> bool) -> bool {
+        let until = self.stage.now().plus(PATIENCE);
+        loop {
+            self.listen();
+            if is_so(self) {
+                return true;
+            }
+            if !self.stage.step_until(until) {
+                self.listen();
+                return is_so(self);
+            }
+        }
     }
 
     /// Sorts what reached the clients.
@@ -350,9 +374,7 @@ impl<'t, P: Protocol> Drive<'t, P> {
             }
             "exited" => {
                 let node = self.meant(step)?;
-                let until = self.stage.now().plus(PATIENCE);
-                while !self.stage.is_down(node) && self.stage.step_until(until) {}
-                if !self.stage.is_down(node) {
+                if !self.wait_until(|drive| drive.stage.is_down(node)) {
                     return Ok(Did::Failed("the server still runs".into()));
                 }
             }
@@ -451,7 +473,7 @@ impl<'t, P: Protocol> Drive<'t, P> {
         };
         for server in servers.into_iter().filter(|s| !self.stage.is_down(*s)).collect::<Vec<_>>() {
             self.stage.hang_up(client, server, Some(P::farewell()));
-            self.protocol.lost(client, server);
+            self.protocol.dropped(client, server);
         }
         Ok(())
     }

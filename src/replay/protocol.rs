@@ -21,7 +21,6 @@ pub enum Word<R, P> {
     Answer(u64, R),
     /// Something that was said unasked.
     Push(P),
-    #[allow(dead_code)]
     /// The server has closed the connection.
     Close,
 }
@@ -40,11 +39,17 @@ pub trait Protocol: Sized {
     /// How long an answer may take before a step counts as blocked.
     const SETTLE: Micros;
 
-    /// The world that a transcript describes, and what is kept about it beside the world.
+    /// The world that a transcript describes, and what is kept about it beside the world. Where a
+    /// transcript leaves something open, each turn fills it in otherwise.
     ///
     /// # Errors
     /// What of it is not modelled.
-    fn open(transcript: &Transcript) -> Result<(Self, Stage), NotModelled>;
+    fn open(transcript: &Transcript, turn: usize) -> Result<(Self, Stage), NotModelled>;
+
+    /// How many turns there are, as far as the transcript was played.
+    fn turns(&self) -> usize {
+        1
+    }
 
     /// What a message that reached a client is; nothing of a client's concern where it is none.
     fn word(body: &Body) -> Option<Word<Self::Reply, Self::Push>>;
@@ -55,8 +60,11 @@ pub trait Protocol: Sized {
     /// An answer came to a request, after that many messages that came unasked since the last step.
     fn said(&mut self, request: u64, reply: Self::Reply, before: usize) -> Self::Said;
 
-    /// A connection of a client is gone, whoever ended it.
+    /// A connection of a client is gone, and its client did not end it.
     fn lost(&mut self, _client: ProcId, _server: ProcId) {}
+
+    /// A client has dropped its connection.
+    fn dropped(&mut self, _client: ProcId, _server: ProcId) {}
 
     /// A client's step.
     ///

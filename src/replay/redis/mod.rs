@@ -35,7 +35,7 @@ impl Protocol for Redis {
 
     const SETTLE: Micros = Micros::from_millis(150);
 
-    fn open(transcript: &Transcript) -> Result<(Redis, Stage), NotModelled> {
+    fn open(transcript: &Transcript, _: usize) -> Result<(Redis, Stage), NotModelled> {
         let version = scene::version(&transcript.version)?;
         let persistence = scene::persistence(&transcript.server)?;
         let (servers, replicas) = scene::nodes(transcript)?;
