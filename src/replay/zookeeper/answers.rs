@@ -1,16 +1,11 @@
 //! Answers of the simulated servers in the form in which those of real ones are recorded, and whether
 //! one is the other.
 
-use std::rc::Rc;
-
 use serde_json::{Map, Value, json};
 
 use super::super::compare::{Difference, Symbols, another_type, is_within};
 use super::ZooKeeper;
-use crate::systems::zookeeper::{Change, CreateMode, Path, Reply, Request, Stat, Zxid};
-
-/// What stands for the session of a container, which ends with no session.
-const OF_A_CONTAINER: i64 = i64::MIN;
+use crate::systems::zookeeper::{Change, Path, Reply, Request, Stat, Zxid};
 
 /// What is held against the record, as it would be recorded.
 #[derive(Clone, Debug)]
@@ -108,8 +103,7 @@ fn results(request: &Request, replies: &[Reply]) -> Vec<Value> {
 
 fn part_name(part: &Request) -> &'static str {
     match part {
-        Request::Create { mode: CreateMode::Container, .. } => "createContainer",
-        Request::Create { stat: true, .. } => "create2",
+        // Whichever kind of create was asked.
         Request::Create { .. } => "create",
         Request::Delete { .. } => "delete",
         Request::SetData { .. } => "setData",
@@ -143,18 +137,22 @@ pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(
     if Some(&wanted) != kind(&said.0).as_ref() {
         return another_type::<ZooKeeper>(&wanted);
     }
+    let compared = same(recorded, &said.0, symbols);
     let before = |value: &Value| value.get("events_before_reply").and_then(Value::as_u64);
     if before(recorded).unwrap_or(0) != before(&said.0).unwrap_or(0) {
         return Err(Difference::Other);
     }
-    same(recorded, &said.0, symbols)
+    compared
 }
 
 /// What is said about an answer in words, and is not compared.
 const REMARKS: [&str; 3] = ["note", "message", "error"];
 
 /// Every field of the record is there and the same.
-fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(), Difference> {
+///
+/// # Errors
+/// That one is another, or has an unknown form.
+pub fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(), Difference> {
     match (recorded, said) {
         (Value::Object(fields), Value::Object(others)) => {
             let mut first = Ok(());
@@ -184,7 +182,7 @@ fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(), Dif
         (Value::Array(values), Value::Array(others)) if values.len() == others.len() => {
             values.iter().zip(others).try_for_each(|(value, other)| same(value, other, symbols))
         }
-        (Value::String(name), Value::Number(number)) => {
+        (Value::String(name), Value::Number(number)) if is_symbol(name) => {
             let number = number.as_u64().map(i128::from).or(number.as_i64().map(i128::from));
             let named = number.is_some_and(|number| symbols.is(name, number));
             if named { Ok(()) } else { Err(Difference::Other) }
@@ -197,6 +195,12 @@ fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(), Dif
         }
         _ => Err(Difference::Other),
     }
+}
+
+/// `zxid7` or `session2`.
+fn is_symbol(name: &str) -> bool {
+    let digits = name.strip_prefix("zxid").or(name.strip_prefix("session"));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Fields that answers may have.
@@ -227,18 +231,6 @@ pub fn event(change: Change, path: &Path) -> Value {
     })
 }
 
-/// Compares a watch event with what was recorded.
-///
-/// # Errors
-/// That it is another, or that the record has an unknown form.
-pub fn compare_event(
-    recorded: &Value,
-    (change, path): &(Change, Path),
-    symbols: &mut Symbols,
-) -> Result<(), Difference> {
-    same(recorded, &event(*change, path), symbols)
-}
-
 /// An answer as a person writes it.
 pub fn told(said: &Said) -> String {
     let Some(fields) = said.0.as_object() else { return said.0.to_string() };
@@ -249,10 +241,3 @@ pub fn told(said: &Said) -> String {
     fields.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// A request that is known by its number until it is answered.
-pub type Asked = Rc<Request>;
-
-/// The number that stands for the session of a container in a [`Stat`].
-pub const fn is_container(owner: i64) -> bool {
-    owner == OF_A_CONTAINER
-}

@@ -119,6 +119,8 @@ pub fn asked(
     let mut args = step.args.clone();
     let timeout = args.remove("timeout_ms").as_ref().and_then(Value::as_i64);
     let timeout = span(timeout.ok_or("kazoo.create without `timeout_ms`")?)?;
+    // Where nothing else is said, the node of its lock holds its name.
+    args.entry("data").or_insert_with(|| step.client.clone().into());
     let request = ops::request("create", &args, &|_| Ok(Zxid(0)))?;
     let wish = Body::new("wish", 0, Wish::Create(timeout, request));
     drive.stage.strike(&Fault::Outside(client, wish));

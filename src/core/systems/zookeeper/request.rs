@@ -43,6 +43,17 @@ pub enum AddWatch {
     PersistentRecursive,
 }
 
+/// Which watches of a client on a znode are taken back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum WatchKind {
+    /// Those of its children.
+    Children,
+    /// Those of what it holds and whether it is there.
+    Data,
+    /// Every one.
+    Any,
+}
+
 /// A client's request.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Request {
@@ -140,10 +151,12 @@ pub enum Request {
         /// How much it hears.
         mode: AddWatch,
     },
-    /// Takes back every watch of this client on a znode.
+    /// Takes back watches of this client on a znode.
     RemoveWatches {
         /// Of which znode.
         path: Path,
+        /// Which of them.
+        kind: WatchKind,
     },
     /// The session is over, and with it all its ephemeral znodes.
     CloseSession,

@@ -137,6 +137,11 @@ impl Server {
         self
     }
 
+    /// What it is to the others.
+    pub fn role(&self) -> Role {
+        self.member.role()
+    }
+
     pub(super) fn me(&self) -> Peer {
         Peer(self.start.place)
     }
@@ -391,7 +396,7 @@ impl Server {
                 self.watches.add(path, conn, *mode);
                 Reply::Done
             }
-            Request::RemoveWatches { path } => match self.watches.remove(path, conn) {
+            Request::RemoveWatches { path, kind } => match self.watches.remove(path, conn, *kind) {
                 true => Reply::Done,
                 false => Reply::Error(Code::NoWatcher),
             },
@@ -524,9 +529,14 @@ fn trimmed(reply: Reply, request: &Request) -> Reply {
         (Reply::Created(path, _), Request::Create { stat: false, .. }) => {
             Reply::Created(path, None)
         }
-        (Reply::Multi(replies), Request::Multi(parts)) => {
-            let each = replies.iter().zip(parts.iter());
-            Reply::Multi(each.map(|(reply, part)| trimmed(reply.clone(), part)).collect())
+        // In a multi nobody gets them, whichever kind of create was asked: recorded in
+        // `multi_more`.
+        (Reply::Multi(replies), _) => {
+            let each = replies.iter().map(|reply| match reply {
+                Reply::Created(path, _) => Reply::Created(path.clone(), None),
+                reply => reply.clone(),
+            });
+            Reply::Multi(each.collect())
         }
         (reply, _) => reply,
     }

@@ -3,7 +3,7 @@
 //! Source: `WatchManager` and `DataTree`, which keep watches of znodes and watches of children apart.
 
 use super::path::Path;
-use super::request::{AddWatch, Change};
+use super::request::{AddWatch, Change, WatchKind};
 use super::tree::Happening;
 use crate::sim::{ConnId, Set, Table};
 
@@ -57,11 +57,17 @@ impl Watches {
         self.children.insert((path.clone(), conn), stay);
     }
 
-    /// Takes back every watch of a connection on a path; false where there is none.
-    pub fn remove(&mut self, path: &Path, conn: ConnId) -> bool {
+    /// Takes back watches of a connection on a path; false where there is none.
+    pub fn remove(&mut self, path: &Path, conn: ConnId, which: WatchKind) -> bool {
         let key = (path.clone(), conn);
-        let (node, children) = (self.node.remove(&key), self.children.remove(&key));
-        node.is_some() || children.is_some()
+        let mut removed = false;
+        if which != WatchKind::Children {
+            removed |= self.node.remove(&key).is_some();
+        }
+        if which != WatchKind::Data {
+            removed |= self.children.remove(&key).is_some();
+        }
+        removed
     }
 
     /// A connection is gone, and its watches with it.
