@@ -3,7 +3,9 @@
 mod zoo;
 
 use lockscope::sim::Micros;
-use lockscope::systems::zookeeper::{AddWatch, Change, Code, CreateMode, Password, Reply, Request};
+use lockscope::systems::zookeeper::{
+    AddWatch, Change, Code, CreateMode, Password, Reply, Request, WatchKind,
+};
 use zoo::{Heard, Zoo, children, create, delete, draws, exists, number, path, set};
 
 const TICK: u64 = 500;
@@ -164,7 +166,7 @@ fn two_watches_on_a_path_are_one_event_and_watches_that_stay_fire_again() {
     let expected =
         [(Change::Created, "/n/c"), (Change::DataChanged, "/n/c"), (Change::Deleted, "/n/c")];
     assert_eq!(events(&zoo.heard(1)), expected);
-    let remove = Request::RemoveWatches { path: path("/n") };
+    let remove = Request::RemoveWatches { path: path("/n"), kind: WatchKind::Any };
     assert_eq!(zoo.call(1, 0, remove.clone()), Reply::Done);
     assert_eq!(zoo.call(1, 0, remove), error(Code::NoWatcher));
 }

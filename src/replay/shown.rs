@@ -3,10 +3,17 @@
 
 use serde_json::{Map, Value};
 
-use super::transcript::Step;
+use super::transcript::{Step, Transcript};
+use super::zookeeper::shown;
 
 /// What was asked: a command as it is typed, or what was done to the world.
-pub fn asked(step: &Step) -> String {
+pub fn asked(transcript: &Transcript, step: &Step) -> String {
+    if transcript.system == "zookeeper"
+        && step.client != "env"
+        && let Some(asked) = shown::asked(step)
+    {
+        return asked;
+    }
     match &step.argv {
         Some(argv) => argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         None if step.args.is_empty() => words(&step.name),
@@ -18,6 +25,9 @@ pub fn asked(step: &Step) -> String {
 pub fn answered(reply: &Value) -> String {
     let value = reply.get("value");
     let text = || value.and_then(Value::as_str).unwrap_or_default().to_string();
+    if let Some(said) = shown::answered(reply) {
+        return said;
+    }
     match reply.get("type").and_then(Value::as_str).unwrap_or_default() {
         "simple" => text(),
         "bulk" => format!("{:?}", text()),
@@ -47,6 +57,9 @@ pub fn came(event: &Value) -> String {
     if let Some(reply) = event.get("reply") {
         let step = event.get("to_step").map(plain).unwrap_or_default();
         return format!("the answer to step {step}: {}", answered(reply));
+    }
+    if let Some(said) = shown::came(event) {
+        return said;
     }
     match event.get("message").and_then(Value::as_array) {
         Some(words) => words.iter().map(answered).collect::<Vec<_>>().join(" "),
@@ -86,7 +99,8 @@ fn rest(reply: &Value) -> String {
     others.as_ref().map(pairs).unwrap_or_default()
 }
 
-fn pairs(map: &Map<String, Value>) -> String {
+/// Fields in words.
+pub fn pairs(map: &Map<String, Value>) -> String {
     let pair = |(name, value): (&String, &Value)| match value {
         Value::Object(bounds) => format!("{} {}", words(name), bounded(bounds)),
         value => format!("{} {}", words(name), plain(value)),
@@ -94,7 +108,8 @@ fn pairs(map: &Map<String, Value>) -> String {
     map.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
-fn plain(value: &Value) -> String {
+/// A value without marks.
+pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
@@ -107,7 +122,7 @@ fn words(name: &str) -> String {
 }
 
 /// A word as it has to be typed.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || "-_:.@*+,/".contains(c);
     if !word.is_empty() && word.chars().all(bare) { word.into() } else { format!("{word:?}") }
 }

@@ -42,7 +42,7 @@ impl Recording {
 pub fn recording_page(recording: &Recording, shell: &Shell<'_>) -> String {
     let transcript = &recording.transcript;
     let heads = words::STEP_HEAD.map(|head| said("th", "", head).with("scope", "col"));
-    let rows = transcript.steps.iter().map(|step| row(step, &recording.played));
+    let rows = transcript.steps.iter().map(|step| row(transcript, step, &recording.played));
     let head = tag("thead", "", [tag("tr", "", heads)]);
     let table = tag("table", "recorded", [head, tag("tbody", "", rows)]);
     let all = said("a", "", words::ALL_EVIDENCE).with("href", "../index.html");
@@ -62,7 +62,7 @@ pub fn recording_page(recording: &Recording, shell: &Shell<'_>) -> String {
     page(shell, &recording.title(), &transcript.establishes, main)
 }
 
-fn row(step: &Step, played: &Replayed) -> Element {
+fn row(transcript: &Transcript, step: &Step, played: &Replayed) -> Element {
     let node = step.node.as_ref().map(|node| said("span", "quiet", format!(" {node}")));
     let mut answer = vec![said("pre", "", answered(&step.reply))];
     for event in &step.events {
@@ -78,7 +78,7 @@ fn row(step: &Step, played: &Replayed) -> Element {
         [
             said("th", "", step.number.to_string()).with("scope", "row"),
             tag("td", "", [plain(&step.client)]).holding(node),
-            tag("td", "", [said("pre", "", asked(step))]),
+            tag("td", "", [said("pre", "", asked(transcript, step))]),
             tag("td", "", answer),
             tag("td", "", verdict),
         ],

@@ -258,6 +258,9 @@ pub fn folder(name: &str, version: &str) -> String {
         }
         name if name.starts_with(MORE) => format!("{version}: what the others leave open"),
         "redlock" => format!("Five masters of {version}"),
+        name if name.starts_with("zookeeper") => {
+            format!("{version}: names, errors, transactions, watches, sessions, ensembles")
+        }
         _ => format!("{version}: commands, expiry, scripts, transactions, replication, restarts"),
     }
 }

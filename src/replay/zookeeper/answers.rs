@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::compare::{Difference, Symbols, another_type, is_within};
 use super::ZooKeeper;
-use crate::systems::zookeeper::{Change, Path, Reply, Request, Stat, Zxid};
+use crate::systems::zookeeper::{Change, CreateMode, Path, Reply, Request, Stat, Zxid};
 
 /// What is held against the record, as it would be recorded.
 #[derive(Clone, Debug)]
@@ -103,7 +103,8 @@ fn results(request: &Request, replies: &[Reply]) -> Vec<Value> {
 
 fn part_name(part: &Request) -> &'static str {
     match part {
-        // Whichever kind of create was asked.
+        // Its type says whether a stat comes with it, and not which kind of create was asked.
+        Request::Create { mode: CreateMode::Container, .. } => "create2",
         Request::Create { .. } => "create",
         Request::Delete { .. } => "delete",
         Request::SetData { .. } => "setData",

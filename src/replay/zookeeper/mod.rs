@@ -7,6 +7,7 @@ mod kazoo;
 mod ops;
 mod roles;
 mod scene;
+pub mod shown;
 
 use std::rc::Rc;
 
@@ -319,7 +320,8 @@ fn connect(
         return Err(format!("connect with `{name}` {value}"));
     }
     let timeout = step.args.get("timeout_ms").and_then(Value::as_i64);
-    let timeout = span(timeout.ok_or("connect without `timeout_ms`")?)?;
+    // A span below none is bounded like none.
+    let timeout = span(timeout.ok_or("connect without `timeout_ms`")?.max(0))?;
     let session = session(drive, step)?;
     let seen = match step.args.get("last_zxid_seen") {
         Some(said) => seen(drive, client, said)?,

@@ -8,7 +8,7 @@ use super::lead::{Lead, Wanted, Wish};
 use super::path::Path;
 use super::peers::Peered;
 use super::queues::{self, TokenRule};
-use super::request::{Code, Packet, Reply, Request, SessionId, Zxid};
+use super::request::{Code, CreateMode, Packet, Reply, Request, SessionId, Zxid};
 use super::sessions::password;
 use super::tree::Tree;
 use super::txn::{Asker, Deed, Txn, zxid};
@@ -529,12 +529,13 @@ fn trimmed(reply: Reply, request: &Request) -> Reply {
         (Reply::Created(path, _), Request::Create { stat: false, .. }) => {
             Reply::Created(path, None)
         }
-        // In a multi nobody gets them, whichever kind of create was asked: recorded in
-        // `multi_more`.
-        (Reply::Multi(replies), _) => {
-            let each = replies.iter().map(|reply| match reply {
-                Reply::Created(path, _) => Reply::Created(path.clone(), None),
-                reply => reply.clone(),
+        // In a multi only containers carry them, whichever kind of create was asked: recorded in
+        // `multi_more` and `containers`.
+        (Reply::Multi(replies), Request::Multi(parts)) => {
+            let each = replies.iter().zip(parts.iter()).map(|(reply, part)| match (reply, part) {
+                (_, Request::Create { mode: CreateMode::Container, .. }) => reply.clone(),
+                (Reply::Created(path, _), _) => Reply::Created(path.clone(), None),
+                _ => reply.clone(),
             });
             Reply::Multi(each.collect())
         }

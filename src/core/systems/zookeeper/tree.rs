@@ -7,11 +7,6 @@ use super::request::{Code, Reply, SessionId, Stat, Zxid};
 use super::txn::{Deed, Owner, Txn};
 use crate::sim::{Micros, ProcId, Set, Table};
 
-/// The mark of a container where other znodes have the session that they end with.
-///
-/// Source: `EphemeralType.CONTAINER_EPHEMERAL_OWNER`.
-pub const CONTAINER: SessionId = SessionId(1 << 63);
-
 /// A znode.
 #[derive(Clone, Debug)]
 pub struct Znode {
@@ -53,9 +48,10 @@ impl Znode {
             version: self.version,
             cversion: self.counter.wrapping_mul(2).wrapping_sub(children),
             owner: match self.owner {
-                Owner::Nobody => None,
                 Owner::Session(session) => Some(session),
-                Owner::Container => Some(CONTAINER),
+                // The server has a mark for a container there, and shows none: recorded in
+                // `containers`.
+                Owner::Nobody | Owner::Container => None,
             },
             length: self.data.len() as i32,
             children,

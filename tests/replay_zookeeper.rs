@@ -1,0 +1,237 @@
+//! The replay of ZooKeeper's transcripts: that it names what it cannot play and sees what is wrong.
+
+use lockscope::replay::{Replayed, read, replay};
+use serde_json::{Value, json};
+
+const ALONE: &str = "standalone, tickTime=500 minSessionTimeout=1000 maxSessionTimeout=10000";
+
+/// A transcript of these steps and events, which are numbered here.
+fn transcript(server: &str, lines: &[Value], order: &[&str]) -> Vec<Value> {
+    let meta = json!({ "meta": {
+        "format": 1, "system": "zookeeper", "scenario": "made here",
+        "version": "zookeeper 3.8.0 (Debian 3.8.0-11+deb12u2)", "server": server,
+        "client": "none", "establishes": "nothing",
+    }});
+    let mut all = vec![meta];
+    let mut number = 0;
+    for line in lines {
+        let mut line = line.clone();
+        if line.get("event").is_some() {
+            line["after_step"] = json!(number);
+        } else {
+            number += 1;
+            line["step"] = json!(number);
+        }
+        all.push(line);
+    }
+    all.push(json!({ "order": order, "symbols": {} }));
+    all
+}
+
+fn play(lines: &[Value]) -> Replayed {
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    replay(&read(&text.join("\n")).expect("it has the form of a transcript"))
+}
+
+fn alone(lines: &[Value]) -> Replayed {
+    play(&transcript(ALONE, lines, &[]))
+}
+
+fn step(client: &str, name: &str, args: Value, reply: Value) -> Value {
+    json!({ "client": client, "op": { "name": name, "args": args }, "reply": reply })
+}
+
+fn env(name: &str, args: Value) -> Value {
+    step("env", name, args, json!({ "type": "done" }))
+}
+
+fn connect(client: &str, session: &str) -> Value {
+    let reply =
+        json!({ "type": "connected", "negotiated_timeout_ms": 10_000, "session": session });
+    step(client, "connect", json!({ "timeout_ms": 10_000, "session": 0 }), reply)
+}
+
+fn create(client: &str, path: &str, zxid: &str) -> Value {
+    let args = json!({ "path": path, "mode": "persistent" });
+    step(client, "create", args, json!({ "type": "ok", "path": path, "header_zxid": zxid }))
+}
+
+fn watched(client: &str, path: &str, event: &str) -> Value {
+    let what =
+        json!({ "type": "watch", "state": "SyncConnected", "path": path, "event": event });
+    json!({ "event": what, "client": client })
+}
+
+fn counted(replayed: &Replayed) -> (usize, usize, usize) {
+    (replayed.passed, replayed.failed, replayed.not_modelled)
+}
+
+#[test]
+fn what_is_not_modelled_is_named_and_what_comes_behind_it_is_not_judged() {
+    let ok = json!({ "type": "ok" });
+    for (name, args, said) in [
+        ("reconfig", json!({}), "reconfig"),
+        ("setACL", json!({ "path": "/" }), "setACL"),
+        ("create", json!({ "path": "/a", "mode": "persistent_with_ttl" }), "persistent_with_ttl"),
+        ("create", json!({ "path": "/a", "mode": "persistent", "acl": "x" }), "`acl`"),
+        ("create", json!({ "mode": "persistent" }), "create without `path`"),
+        ("exists", json!({ "path": "/a", "watch": "yes" }), "exists with `watch` \"yes\""),
+        ("delete", json!({ "path": "/a", "version": 5_000_000_000_i64 }), "`version`"),
+        ("addWatch", json!({ "path": "/a", "mode": "once" }), "addWatch with the mode once"),
+        ("removeWatches", json!({ "path": "/a", "watcher_type": "all" }), "of the type all"),
+        ("multi", json!({ "ops": [{ "op": "getData", "path": "/a" }] }), "getData in a multi"),
+        ("multi", json!({ "ops": [{ "op": "delete", "path": "/a", "n": 1 }] }), "delete with `n`"),
+        ("setWatches", json!({ "relative_zxid": "long ago" }), "what a client has seen"),
+        ("connect", json!({ "timeout_ms": 1, "read_only": true }), "`read_only`"),
+        ("connect", json!({ "timeout_ms": 1, "session": "session9" }), "that nobody has"),
+        ("kazoo.lock", json!({}), "kazoo.lock"),
+    ] {
+        let lines =
+            [connect("A", "session1"), step("A", name, args, ok.clone()), create("A", "/b", "zxid1")];
+        let replayed = alone(&lines);
+        assert_eq!(counted(&replayed), (1, 0, 2), "{name}");
+        let first = &replayed.differences[0];
+        assert!(first.0 == 3 && first.1.contains(said), "{said}: {}", first.1);
+    }
+    let replayed = alone(&[connect("A", "session1"), env("solar_flare", json!({}))]);
+    assert!(replayed.differences[0].1.contains("`solar_flare`"));
+}
+
+#[test]
+fn an_operation_that_only_looks_leaves_the_rest_to_be_judged() {
+    let looked = step("A", "getEphemerals", json!({ "path": "/" }), json!({ "type": "ok" }));
+    let replayed = alone(&[connect("A", "session1"), looked, create("A", "/b", "zxid1")]);
+    assert_eq!(counted(&replayed), (2, 0, 1));
+}
+
+#[test]
+fn only_servers_that_the_first_line_describes_are_started() {
+    let lines = [connect("A", "session1")];
+    for server in ["standalone", "standalone, tickTime=1000, fresh data dir", ALONE] {
+        assert_eq!(play(&transcript(server, &lines, &[])).not_modelled, 0, "{server}");
+    }
+    for (server, said) in [
+        ("a sentinel", "the servers `a sentinel`"),
+        ("0 servers", "the servers `0 servers`"),
+        ("99 servers z1..z99", "the servers `99 servers z1..z99`"),
+        ("standalone, tickTime=soon", "the servers"),
+        ("standalone, tickTime=500 minSessionTimeout=300", "minSessionTimeout=300"),
+        ("standalone, readonlymode.enabled=1", "readonlymode.enabled=1"),
+    ] {
+        let replayed = play(&transcript(server, &lines, &[]));
+        assert_eq!(counted(&replayed), (0, 0, 1), "{server}");
+        assert!(replayed.differences[0].1.contains(said), "{:?}", replayed.differences);
+    }
+    for version in ["zookeeper 3.4.14", "zookeeper 3.9.3", "zookeeper", "etcd 3.8"] {
+        let mut made = transcript(ALONE, &lines, &[]);
+        made[0]["meta"]["version"] = json!(version);
+        assert_eq!(counted(&play(&made)), (0, 0, 1), "{version}");
+    }
+}
+
+#[test]
+fn transactions_and_sessions_are_names_that_keep_their_values() {
+    let lines = [
+        connect("A", "session1"),
+        connect("B", "session2"),
+        create("A", "/a", "zxid1"),
+        create("B", "/b", "zxid2"),
+    ];
+    let order = ["zxid1 < zxid2", "epoch(zxid1) = epoch(zxid2)", "session1 != session2"];
+    assert_eq!(counted(&play(&transcript(ALONE, &lines, &order))), (7, 0, 0));
+    let order = ["zxid2 < zxid1", "epoch(zxid1) < epoch(zxid2)", "age(zxid1) < 1"];
+    assert_eq!(counted(&play(&transcript(ALONE, &lines, &order))), (4, 2, 1));
+    let mut same = lines.clone();
+    same[3]["reply"]["header_zxid"] = json!("zxid1");
+    assert_eq!(play(&transcript(ALONE, &same, &[])).failed, 1);
+    same[1]["reply"]["session"] = json!("session1");
+    assert_eq!(play(&transcript(ALONE, &same, &[])).failed, 2);
+}
+
+#[test]
+fn events_of_one_client_have_an_order_unless_the_record_says_that_they_have_none() {
+    let watch = |path: &str| {
+        let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+        step("W", "exists", json!({ "path": path, "watch": true }), missing)
+    };
+    let ops = json!({ "ops": [
+        { "op": "create", "path": "/a", "mode": "persistent" },
+        { "op": "create", "path": "/b", "mode": "persistent" },
+    ]});
+    let done = json!({ "type": "ok", "header_zxid": "zxid2" });
+    let both = |first: &str, second: &str| {
+        vec![
+            connect("A", "session1"),
+            connect("W", "session2"),
+            watch("/a"),
+            watch("/b"),
+            step("A", "multi", ops.clone(), done.clone()),
+            watched("W", first, "NodeCreated"),
+            watched("W", second, "NodeCreated"),
+        ]
+    };
+    let any = ["events after_step 5: any order (no reason)"];
+    assert_eq!(play(&transcript(ALONE, &both("/a", "/b"), &[])).differences, []);
+    assert_eq!(play(&transcript(ALONE, &both("/a", "/b"), &any)).differences, []);
+    assert_eq!(play(&transcript(ALONE, &both("/b", "/a"), &any)).differences, []);
+    assert_eq!(play(&transcript(ALONE, &both("/b", "/a"), &[])).failed, 1);
+    assert_eq!(play(&transcript(ALONE, &both("/b", "/b"), &any)).failed, 1);
+}
+
+#[test]
+fn an_event_that_comes_before_an_answer_is_counted_there() {
+    let lines = |before: Value| {
+        let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+        let mut own = create("A", "/a", "zxid2");
+        own["reply"]["events_before_reply"] = before;
+        vec![
+            connect("A", "session1"),
+            step("A", "exists", json!({ "path": "/a", "watch": true }), missing),
+            own,
+            watched("A", "/a", "NodeCreated"),
+        ]
+    };
+    assert_eq!(alone(&lines(json!(1))).differences, []);
+    assert_eq!(alone(&lines(json!(2))).failed, 1);
+    assert_eq!(alone(&lines(json!(null))).failed, 1);
+    // Between two quick clients nobody looked: what came meanwhile precedes the next answer.
+    let quick = |before: u64| {
+        let mut lines = lines(json!(0));
+        lines[2] = create("B", "/a", "zxid2");
+        lines.insert(0, connect("B", "session2"));
+        let read = json!({
+            "type": "ok", "children": ["a", "zookeeper"], "header_zxid": "zxid2",
+            "events_before_reply": before,
+        });
+        let event = lines.pop().expect("the event");
+        lines.push(step("A", "getChildren", json!({ "path": "/" }), read));
+        lines.push(event);
+        lines
+    };
+    assert_eq!(alone(&quick(1)).differences, []);
+    assert_eq!(alone(&quick(2)).failed, 1);
+}
+
+#[test]
+fn a_session_that_was_never_heard_of_ends_in_time_and_not_before() {
+    let ends = |least: u64, most: u64| {
+        let connected =
+            json!({ "type": "connected", "negotiated_timeout_ms": 2_000, "session": "session1" });
+        let made = json!({ "type": "ok", "path": "/e", "header_zxid": "zxid1" });
+        let there = json!({ "type": "ok", "header_zxid": "zxid1" });
+        alone(&[
+            step("A", "connect", json!({ "timeout_ms": 2_000 }), connected),
+            connect("B", "session2"),
+            step("A", "create", json!({ "path": "/e", "mode": "ephemeral" }), made),
+            step("B", "exists", json!({ "path": "/e", "watch": true }), there),
+            env(
+                "wait_for_event",
+                json!({ "client": "B", "elapsed_since_last_request_of_A_ms": { "ge": least, "le": most } }),
+            ),
+            watched("B", "/e", "NodeDeleted"),
+        ])
+    };
+    assert_eq!(ends(2_000, 2_501).differences, []);
+    assert_eq!(ends(2_502, 9_000).failed, 1);
+    assert_eq!(ends(0, 1_999).failed, 1);
+}
