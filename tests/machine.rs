@@ -126,3 +126,104 @@ fn what_is_wrong_with_a_line_to_type_is_said_at_its_place() {
         assert!(all.iter().any(|one| one.contains(said)), "{to}: {all:?}");
     }
 }
+
+#[test]
+fn lines_for_zk_cli_print_what_it_prints_without_what_differs_in_every_run() {
+    let printed = one(&[
+        "zkCli.sh -server localhost:2181",
+        "create /locks",
+        "create -e -s /locks/lock- A",
+        "create -e -s /locks/lock-",
+        "ls /locks",
+        "get /locks/lock-0000000000",
+        "get /locks/lock-0000000001",
+        "get -s /locks/lock-0000000000",
+        "set /locks x",
+        "set -v 0 /locks y",
+        "delete /locks",
+        "stat /none",
+        "create /locks",
+        "create /locks/lock-0000000000/below",
+        "sync /",
+        "ls -s /locks",
+    ]);
+    assert_eq!(
+        printed[..7],
+        [
+            "",
+            "Created /locks",
+            "Created /locks/lock-0000000000",
+            "Created /locks/lock-0000000001",
+            "[lock-0000000000, lock-0000000001]",
+            "A",
+            "null",
+        ]
+    );
+    let books = "A\ncZxid = 0x3\nmZxid = 0x3\npZxid = 0x3\ncversion = 0\ndataVersion = 0\n\
+        aclVersion = 0\ndataLength = 1\nnumChildren = 0";
+    assert_eq!(printed[7], books);
+    assert_eq!(
+        printed[8..15],
+        [
+            "",
+            "version No is not valid : /locks",
+            "Node not empty: /locks",
+            "Node does not exist: /none",
+            "Node already exists: /locks",
+            "Ephemerals cannot have children: /locks/lock-0000000000/below",
+            "Sync is OK",
+        ]
+    );
+    let books = "[lock-0000000000, lock-0000000001]\ncZxid = 0x2\nmZxid = 0x5\npZxid = 0x4\n\
+        cversion = 2\ndataVersion = 1\naclVersion = 0\nephemeralOwner = 0x0\ndataLength = 1\n\
+        numChildren = 2";
+    assert_eq!(printed[15], books);
+}
+
+#[test]
+fn a_session_ends_with_quit_and_another_terminal_is_told() {
+    let printed = one(&[
+        "zkCli.sh",
+        "create /locks",
+        "create -e -s /locks/lock-",
+        "# terminal 2",
+        "zkCli.sh",
+        "create -e -s /locks/lock-",
+        "stat -w /locks/lock-0000000000",
+        "# terminal 1",
+        "quit",
+        "sleep 60",
+        "# terminal 2",
+        "ls -w /locks",
+        "delete /locks/lock-0000000001",
+        "quit",
+        "ls /",
+    ]);
+    let watcher = |state: &str, change: &str, path: &str| {
+        format!("WATCHER::\n\nWatchedEvent state:{state} type:{change} path:{path}")
+    };
+    assert_eq!(printed[10], watcher("SyncConnected", "NodeDeleted", "/locks/lock-0000000000"));
+    assert_eq!(printed[11], "[lock-0000000001]");
+    assert_eq!(printed[12], watcher("SyncConnected", "NodeChildrenChanged", "/locks"));
+    assert_eq!(printed[13], watcher("Closed", "None", "null"));
+    assert_eq!(printed[14], "not modelled: the command `ls /`");
+}
+
+#[test]
+fn what_zk_cli_is_not_modelled_to_do_is_named() {
+    for (line, name) in [
+        ("setAcl / world:anyone:r", "setAcl / world:anyone:r"),
+        ("create -t 500 /ttl", "create -t 500 /ttl"),
+        ("create -e -c /both", "create -e -c /both"),
+        ("ls -R /", "ls -R /"),
+        ("set /a", "set /a"),
+        ("# elsewhere", "`# elsewhere`"),
+        ("get /a > file", "`>`"),
+    ] {
+        let said = typed(RELEASE, &["zkCli.sh", line]).pop().expect("two lines");
+        let what = said.expect_err(line);
+        assert!(what.contains(name), "{line}: {what}");
+    }
+    let said = typed(RELEASE, &["zkCli.sh -server example.org:2181"]).pop().expect("one line");
+    assert!(said.expect_err("elsewhere").contains("example.org"));
+}

@@ -315,9 +315,7 @@ impl<'t, P: Protocol> Drive<'t, P> {
     /// Whether what came is what this event tells, with no name bound by the look.
     fn fits(event: &Event, late: &Late<P>) -> bool {
         match late {
-            Late::Push(push) => {
-                P::compare_push(event, push, &mut Symbols::default()).is_ok()
-            }
+            Late::Push(push) => P::compare_push(event, push, &mut Symbols::default()).is_ok(),
             Late::Answer(step, _) => {
                 event.what.get("to_step").and_then(Value::as_u64) == Some(*step)
             }

@@ -11,6 +11,7 @@ mod compare;
 mod drive;
 mod protocol;
 mod redis;
+mod shell;
 mod shown;
 mod stage;
 mod transcript;
@@ -19,7 +20,6 @@ mod zookeeper;
 use drive::{Drive, Verdict};
 use protocol::Protocol;
 use redis::Redis;
-pub use redis::typed::typed;
 pub use shown::{answered, asked, came};
 pub use transcript::{Malformed, Step, Transcript, read};
 use zookeeper::ZooKeeper;
@@ -48,6 +48,17 @@ pub const DEVIATIONS: [&str; 5] = [
     "A FAILOVER of Redis 7.0 takes one to two seconds, as it waits for periodic jobs; here it takes at \
      most one.",
 ];
+
+/// Types lines one after the other, those for `redis-cli` to Redis servers of that release, such as
+/// `redis 7.0.15`, those for `zkCli.sh` to a ZooKeeper server. What each of them prints, without the
+/// last line break; what is not modelled is named.
+pub fn typed(release: &str, lines: &[&str]) -> Vec<Result<String, String>> {
+    if zookeeper::cli::is_for(lines) {
+        zookeeper::cli::typed(lines)
+    } else {
+        redis::typed::typed(release, lines)
+    }
+}
 
 /// Plays a transcript.
 pub fn replay(transcript: &Transcript) -> Replayed {

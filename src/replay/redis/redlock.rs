@@ -72,7 +72,12 @@ impl Tries {
     ///
     /// # Errors
     /// What of its arguments is not modelled.
-    pub fn decide(&mut self, step: &Step, masters: usize, now: Micros) -> Result<Did<Said>, String> {
+    pub fn decide(
+        &mut self,
+        step: &Step,
+        masters: usize,
+        now: Micros,
+    ) -> Result<Did<Said>, String> {
         if !["REDLOCK_DECISION", "REDLOCK_RELEASED"].contains(&step.name.as_str()) {
             return Err(step.name.clone());
         }

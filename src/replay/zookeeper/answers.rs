@@ -241,4 +241,3 @@ pub fn told(said: &Said) -> String {
     };
     fields.iter().map(one).collect::<Vec<_>>().join(" ")
 }
-

@@ -43,10 +43,7 @@ struct Waiter {
 }
 
 /// Runs an experiment.
-pub fn experiment(
-    drive: &mut Drive<'_, ZooKeeper>,
-    step: &Step,
-) -> Result<Did<Said>, NotModelled> {
+pub fn experiment(drive: &mut Drive<'_, ZooKeeper>, step: &Step) -> Result<Did<Said>, NotModelled> {
     if step.name != "herd_run" {
         return Err(format!("the experiment {}", step.name));
     }
@@ -54,9 +51,7 @@ pub fn experiment(
     let count = count.filter(|count| (1..=MOST).contains(count));
     let count = count.ok_or_else(|| format!("a herd of no clients or of more than {MOST}"))?;
     let (watched, change) = match (text(&step.args, "watch"), text(&step.args, "event_type")) {
-        (Some("parent"), Some("NodeChildrenChanged")) => {
-            (Watched::Parent, Change::ChildrenChanged)
-        }
+        (Some("parent"), Some("NodeChildrenChanged")) => (Watched::Parent, Change::ChildrenChanged),
         (Some("predecessor"), Some("NodeDeleted")) => (Watched::Predecessor, Change::Deleted),
         (watch, event) => return Err(format!("a herd that watches {watch:?} for {event:?}")),
     };
@@ -144,9 +139,7 @@ fn watch(
     watched: Watched,
 ) -> Result<Said, Did<Said>> {
     let request = match watched {
-        Watched::Parent => {
-            Request::GetChildren { path: parent.clone(), watch: true, stat: false }
-        }
+        Watched::Parent => Request::GetChildren { path: parent.clone(), watch: true, stat: false },
         Watched::Predecessor => {
             Request::Exists { path: waiters[place - 1].node.clone(), watch: true }
         }

@@ -2,6 +2,7 @@
 //! that are known by their part in the ensemble.
 
 mod answers;
+pub mod cli;
 mod herd;
 mod kazoo;
 mod ops;
@@ -20,9 +21,7 @@ use super::stage::{Stage, clients, span};
 use super::transcript::{Event, Step, Transcript};
 use crate::sim::{Micros, ProcId, Table};
 use crate::systems::Body;
-use crate::systems::zookeeper::{
-    Change, Packet, Password, Path, Reply, Request, SessionId, Zxid,
-};
+use crate::systems::zookeeper::{Change, Packet, Password, Path, Reply, Request, SessionId, Zxid};
 use answers::Said;
 use kazoo::Diary;
 use roles::Roles;
@@ -103,9 +102,7 @@ impl Protocol for ZooKeeper {
 
     fn word(body: &Body) -> Option<Word<Self::Reply, Push>> {
         match body.get::<Packet>()? {
-            Packet::Answer(reply, zxid) => {
-                Some(Word::Answer(body.request, (reply.clone(), *zxid)))
-            }
+            Packet::Answer(reply, zxid) => Some(Word::Answer(body.request, (reply.clone(), *zxid))),
             Packet::Event(change, path) => Some(Word::Push(Push::Watch(*change, path.clone()))),
             Packet::Close => Some(Word::Close),
             Packet::Ask(_) => None,
@@ -292,12 +289,7 @@ impl Protocol for ZooKeeper {
 }
 
 /// A client sends a request; the number is that of its answer.
-fn say(
-    drive: &mut Drive<'_, ZooKeeper>,
-    client: ProcId,
-    server: ProcId,
-    request: Request,
-) -> u64 {
+fn say(drive: &mut Drive<'_, ZooKeeper>, client: ProcId, server: ProcId, request: Request) -> u64 {
     let number = drive.stage.next_request();
     let request = Rc::new(request);
     drive.protocol.asked.insert(number, (client, request.clone()));
@@ -386,11 +378,7 @@ fn session(
 
 /// What a client says that it has seen: a transaction by its name or number, or what it had seen when
 /// its connection was lost.
-fn seen(
-    drive: &Drive<'_, ZooKeeper>,
-    client: ProcId,
-    said: &Value,
-) -> Result<Zxid, NotModelled> {
+fn seen(drive: &Drive<'_, ZooKeeper>, client: ProcId, said: &Value) -> Result<Zxid, NotModelled> {
     let unknown = || format!("what a client has seen: {said}");
     let of = |name: &str| drive.stage.find(name).filter(|_| !name.is_empty());
     match said {
@@ -457,9 +445,7 @@ fn epochs(drive: &Drive<'_, ZooKeeper>, step: &Step) -> Result<Did<Said>, NotMod
         Ok::<_, NotModelled>((name.to_string(), zxid >> 32, zxid & 0xFFFF_FFFF))
     };
     let (before, after) = (of("before")?, of("after")?);
-    let told = |(name, epoch, _): &(String, i128, i128)| {
-        json!({ "of": name, "epoch": i64::try_from(*epoch).unwrap_or(i64::MAX) })
-    };
+    let told = |(name, epoch, _): &(String, i128, i128)| json!({ "of": name, "epoch": i64::try_from(*epoch).unwrap_or(i64::MAX) });
     Ok(Did::Answered(Said(json!({
         "type": "zxid_epochs",
         "before": told(&before),

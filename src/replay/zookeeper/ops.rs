@@ -78,11 +78,9 @@ fn change(args: &mut Args<'_>) -> Result<Request, NotModelled> {
             Request::Create { path: args.path()?, data: args.data()?, mode, stat }
         }
         "delete" => Request::Delete { path: args.path()?, version: args.version()? },
-        "setData" => Request::SetData {
-            path: args.path()?,
-            data: args.data()?,
-            version: args.version()?,
-        },
+        "setData" => {
+            Request::SetData { path: args.path()?, data: args.data()?, version: args.version()? }
+        }
         "check" => Request::Check { path: args.path()?, version: args.version()? },
         other => return Err(format!("{other} in a multi")),
     })

@@ -116,12 +116,7 @@ impl Roles {
 
     /// The server of a step that leaves open to which of the living ones its client goes: the one to
     /// which it was connected, and if that is dead, another one each turn.
-    pub fn survivor(
-        &mut self,
-        stage: &Stage,
-        step: &Step,
-        last: Option<ProcId>,
-    ) -> Option<ProcId> {
+    pub fn survivor(&mut self, stage: &Stage, step: &Step, last: Option<ProcId>) -> Option<ProcId> {
         if ZooKeeper::server_named(&step.args) != Some("survivor") {
             return None;
         }

@@ -19,7 +19,7 @@ mod watches;
 pub use path::{Path, number_of};
 pub use queues::Queues;
 pub use request::{
-    AddWatch, Change, Code, CreateMode, Packet, Password, Reply, Request, SessionId, Stat, WatchKind,
-    Zxid,
+    AddWatch, Change, Code, CreateMode, Packet, Password, Reply, Request, SessionId, Stat,
+    WatchKind, Zxid,
 };
 pub use server::{Server, Start};
