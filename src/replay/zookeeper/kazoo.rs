@@ -294,10 +294,8 @@ impl Actor<Locks> for Kazoo {
                 }
                 self.answered(cx, &reply.clone());
             }
-            Some(Packet::Close) => {
-                if self.connected || self.session.is_some() {
-                    self.is_suspended(cx);
-                }
+            Some(Packet::Close) if self.connected || self.session.is_some() => {
+                self.is_suspended(cx);
             }
             _ => {}
         }
