@@ -329,11 +329,10 @@ fn connect(
     let until = drive.stage.now().plus(PATIENCE);
     let last = drive.protocol.lines.get(&client).and_then(|line| line.last);
     let free = drive.protocol.roles.survivor(&drive.stage, step, last);
+    let named = ZooKeeper::server_named(&step.args);
     loop {
-        let server = match free {
-            Some(server) => server,
-            None => drive.node(ZooKeeper::server_named(&step.args))?,
-        };
+        let meant = free.or_else(|| drive.protocol.roles.goes_to(&drive.stage, named));
+        let server = meant.map_or_else(|| drive.node(named), Ok)?;
         let did = if drive.stage.is_down(server) {
             Did::ConnectionRefused
         } else {

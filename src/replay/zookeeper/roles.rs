@@ -114,6 +114,17 @@ impl Roles {
         }
     }
 
+    /// The server to which a client goes that wants this one: whoever leads now, where the one that
+    /// is called the leader is dead.
+    pub fn goes_to(&self, stage: &Stage, name: Option<&str>) -> Option<ProcId> {
+        let found = self.find(stage, name);
+        if name != Some("leader") || !found.is_some_and(|leader| stage.is_down(leader)) {
+            return found;
+        }
+        let alive = self.alive(stage);
+        alive.into_iter().find(|server| self.mode(*server) == Some("leader")).or(found)
+    }
+
     /// The server of a step that leaves open to which of the living ones its client goes: the one to
     /// which it was connected, and if that is dead, another one each turn.
     pub fn survivor(&mut self, stage: &Stage, step: &Step, last: Option<ProcId>) -> Option<ProcId> {
