@@ -243,8 +243,11 @@ impl<'t, P: Protocol> Drive<'t, P> {
     }
 
     fn is_answered(&mut self, client: ProcId, request: u64, reply: P::Reply) {
-        let said = self.protocol.said(request, reply, self.unasked(client));
-        match self.open.iter().position(|open| open.request == request) {
+        let late = self.open.iter().position(|open| open.request == request);
+        // What came before a late answer stands before it in the record.
+        let before = if late.is_some() { 0 } else { self.unasked(client) };
+        let said = self.protocol.said(request, reply, before);
+        match late {
             Some(place) => {
                 let step = self.open.remove(place).step;
                 self.late.push((client, Late::Answer(step, Did::Answered(said))));

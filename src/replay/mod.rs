@@ -38,7 +38,7 @@ pub struct Replayed {
 }
 
 /// What the simulated servers are known to do otherwise.
-pub const DEVIATIONS: [&str; 5] = [
+pub const DEVIATIONS: [&str; 10] = [
     "Ten times a second a server looks for keys whose time is over, and where in that tenth it begins \
      is chance. A DBSIZE so soon after an end can count one key more or less than a real server.",
     "A replica never gives its master up: the time-out of a silent replication link (repl-timeout) is \
@@ -47,6 +47,16 @@ pub const DEVIATIONS: [&str; 5] = [
     "SHUTDOWN does not wait for replicas that lag.",
     "A FAILOVER of Redis 7.0 takes one to two seconds, as it waits for periodic jobs; here it takes at \
      most one.",
+    "ZooKeeper’s access control, quotas, znodes with a time to live, observers and reconfiguration are \
+     not modelled: every znode is open to everybody, and an ensemble stays as it is.",
+    "A ZooKeeper server writes its log in no time, and one that lags gets what it lacks entry by entry, \
+     never as a snapshot.",
+    "The watch events of one transaction come in the order of its changes. A real ZooKeeper server that \
+     ends a session walks a hash set, so that the events of its znodes have no order.",
+    "ZooKeeper’s time between the steps of a recording is taken as none, so a session is never closer to \
+     its end than the waits that were written down make it.",
+    "A client that goes on after a pause learns first that its connection is closed, and works then. In a \
+     real one that is a race between two threads, and it may do a piece of work before.",
 ];
 
 /// Types lines one after the other, those for `redis-cli` to Redis servers of that release, such as

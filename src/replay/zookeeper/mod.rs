@@ -207,7 +207,8 @@ impl Protocol for ZooKeeper {
             "restart" => {
                 let server = drive.node(Self::server_named(&step.args)).ok()?;
                 let (roles, stage) = (&drive.protocol.roles, &mut drive.stage);
-                let up = roles.await_mode(stage, server).is_some();
+                // Too few that are alive find no leader, however long anybody waits.
+                let up = !roles.most_live(stage) || roles.await_mode(stage, server).is_some();
                 drive.listen();
                 (!up).then(|| Did::Failed("it finds no leader".into()))
             }

@@ -63,6 +63,11 @@ impl Roles {
         all.filter(|server| !stage.is_down(*server)).collect()
     }
 
+    /// Whether a majority is alive.
+    pub fn most_live(&self, stage: &Stage) -> bool {
+        self.alive(stage).len() * 2 > self.modes.len()
+    }
+
     fn name(&mut self, stage: &Stage) {
         let alive = self.alive(stage);
         let leads = |server: &&ProcId| matches!(self.mode(**server), Some("leader" | "standalone"));

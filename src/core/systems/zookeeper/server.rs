@@ -318,10 +318,10 @@ impl Server {
         let place = link.works.iter().position(has);
         let Some(work) = place.and_then(|place| link.works.remove(place)) else { return };
         let moved = matches!(reply, Reply::Error(Code::SessionMoved));
+        // A multi too, at whichever server: `FinalRequestProcessor` looks at each of its parts;
+        // recorded in `moved_twice`.
         let moved_part = match &reply {
-            Reply::Multi(parts) => {
-                self.lead.is_some() && parts.first() == Some(&Reply::Error(Code::SessionMoved))
-            }
+            Reply::Multi(parts) => parts.contains(&Reply::Error(Code::SessionMoved)),
             _ => false,
         };
         if moved || moved_part {
