@@ -211,6 +211,88 @@ fn an_event_that_comes_before_an_answer_is_counted_there() {
     assert_eq!(alone(&quick(2)).failed, 1);
 }
 
+/// Steps of three servers, with a client at each of these.
+fn three(at: &[(&str, &str)], rest: &[Value], order: &[&str]) -> Replayed {
+    let connected = |(number, (client, server)): (usize, &(&str, &str))| {
+        let reply = json!({
+            "type": "connected", "negotiated_timeout_ms": 10_000,
+            "session": format!("session{}", number + 1),
+        });
+        let args = json!({ "timeout_ms": 10_000, "session": 0, "server": server });
+        step(client, "connect", args, reply)
+    };
+    let lines: Vec<Value> = at.iter().enumerate().map(connected).collect();
+    let server = "3 servers z1..z3, tickTime=500 initLimit=20 syncLimit=6, fresh data dirs";
+    play(&transcript(server, &[lines, rest.to_vec()].concat(), order))
+}
+
+fn again(client: &str, server: &str, session: &str) -> Value {
+    let reply = json!({ "type": "connected", "negotiated_timeout_ms": 10_000, "session": session });
+    let args = json!({ "timeout_ms": 10_000, "session": session, "server": server });
+    step(client, "connect", args, reply)
+}
+
+fn names(client: &str, zxid: &str) -> Value {
+    let reply = json!({ "type": "ok", "children": ["a", "zookeeper"], "header_zxid": zxid });
+    step(client, "getChildren", json!({ "path": "/" }), reply)
+}
+
+#[test]
+fn whoever_goes_to_a_survivor_goes_home_or_wherever_all_is_as_recorded() {
+    let kill = env("kill", json!({ "role": "leader", "signal": "SIGKILL" }));
+    let elected = env("new_leader_elected", json!({}));
+    // A follower is at the last transaction, a new leader at the beginning of its epoch.
+    for (zxid, order) in [("zxid1", None), ("zxid2", Some("zxid1 < zxid2"))] {
+        let rest = [
+            create("A", "/a", "zxid1"),
+            kill.clone(),
+            elected.clone(),
+            again("A", "role:survivor", "session1"),
+            names("A", zxid),
+        ];
+        let order: Vec<&str> = order.into_iter().collect();
+        assert_eq!(three(&[("A", "role:leader")], &rest, &order).differences, [], "{zxid}");
+    }
+    // The follower that lived under its connection is the only choice.
+    let rest = |server: &str| {
+        [
+            create("A", "/a", "zxid1"),
+            kill.clone(),
+            elected.clone(),
+            again("B", server, "session2"),
+            names("B", "zxid2"),
+        ]
+    };
+    let at = [("A", "role:leader"), ("B", "role:follower1")];
+    let later = ["zxid1 < zxid2"];
+    assert_eq!(three(&at, &rest("role:survivor"), &["zxid1 = zxid2"]).differences, []);
+    assert_eq!(three(&at, &rest("role:survivor"), &later).failed, 1);
+    assert_eq!(three(&at, &rest("role:leader"), &later).differences, []);
+}
+
+#[test]
+fn what_a_cut_off_follower_cannot_answer_is_blocked_until_the_heal() {
+    let write = |reply: Value| step("A", "setData", json!({ "path": "/a", "data": "x" }), reply);
+    let done = json!({ "type": "ok", "header_zxid": "zxid2" });
+    let late = json!({ "type": "late_reply", "to_step": 4, "reply": done });
+    let between = json!({ "between": ["leader", "follower1"] });
+    let rest = [
+        create("A", "/a", "zxid1"),
+        env("partition", between.clone()),
+        write(json!({ "type": "blocked" })),
+        env("heal", between.clone()),
+        json!({ "event": late, "client": "A" }),
+    ];
+    let at = [("A", "role:follower1")];
+    assert_eq!(three(&at, &rest, &[]).differences, []);
+    let mut others = rest.clone();
+    others[2] = write(done.clone());
+    assert!(three(&at, &others, &[]).failed > 0);
+    let mut others = rest.clone();
+    others[1] = env("partition", json!({ "between": ["leader", "follower2"] }));
+    assert!(three(&at, &others, &[]).failed > 0);
+}
+
 #[test]
 fn a_session_that_was_never_heard_of_ends_in_time_and_not_before() {
     let ends = |least: u64, most: u64| {

@@ -107,7 +107,8 @@ fn gather(
     parent: &Path,
     count: u64,
 ) -> Result<Vec<Waiter>, Did<Said>> {
-    let server = drive.node(None).map_err(Did::Failed)?;
+    // An ensemble’s herd is counted where all of it is decided.
+    let server = drive.node(Some("leader")).map_err(Did::Failed)?;
     let mut waiters = Vec::new();
     for number in 1..=count {
         let client = drive.stage.find(&name(number));

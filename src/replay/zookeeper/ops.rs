@@ -41,7 +41,7 @@ pub fn request(
 ) -> Result<Request, NotModelled> {
     let mut args = Args::new(name, args);
     let request = match name {
-        "create" | "create2" | "delete" | "setData" => change(&mut args)?,
+        "create" | "create2" | "createContainer" | "delete" | "setData" => change(&mut args)?,
         "multi" => Request::Multi(multi(&mut args)?),
         "exists" => Request::Exists { path: args.path()?, watch: args.flag("watch")? },
         "getData" => Request::GetData { path: args.path()?, watch: args.flag("watch")? },
@@ -71,8 +71,10 @@ pub fn request(
 /// A request that may be part of a `multi`.
 fn change(args: &mut Args<'_>) -> Result<Request, NotModelled> {
     Ok(match args.of {
-        "create" | "create2" => {
-            let mode = create_mode(args.text("mode")?.unwrap_or("persistent"))?;
+        "create" | "create2" | "createContainer" => {
+            let own = args.of == "createContainer";
+            let usual = if own { "container" } else { "persistent" };
+            let mode = create_mode(args.text("mode")?.unwrap_or(usual))?;
             // A container has an operation of its own, which always answers with the stat.
             let stat = args.of == "create2" || mode == CreateMode::Container;
             Request::Create { path: args.path()?, data: args.data()?, mode, stat }
