@@ -117,7 +117,13 @@ impl LockClient for Caller {
         }
         Flow::Done(Outcome::Ok)
     }
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _: ProcId, body: &Body) {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        _: (ProcId, ConnId),
+        body: &Body,
+    ) {
         let (Some(Talk::Yes(grant)), Some(task)) = (body.get::<Talk>(), self.task.take()) else {
             return;
         };

@@ -5,7 +5,7 @@ use super::picture::{Point, Shape};
 use super::story::token_words;
 use super::words::{ending, refusal, short, value};
 use crate::judge::{
-    Ask, BeliefEnd, Finding, Operation, Rejection, Testimony, Token, TruthEnd, Write,
+    Ask, BeliefEnd, Finding, Operation, Rejection, SessionState, Testimony, Token, TruthEnd, Write,
 };
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
@@ -252,6 +252,11 @@ fn of_note(
             make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
         }
         Testimony::Doubt(_, why) => make(Kind::Bare, Role::Ink, no_longer(*why)?),
+        Testimony::Session(SessionState::Unsure) => make(Kind::Bare, Role::Ink, &["disconnected"]),
+        Testimony::Session(SessionState::Resumed) => {
+            make(Kind::Bare, Role::Muted, &["connected again"])
+        }
+        Testimony::Session(SessionState::Over) => make(Kind::Bare, Role::Ink, &["session over"]),
         _ => of_several(run, id, event, note),
     }
 }

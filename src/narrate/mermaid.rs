@@ -372,6 +372,10 @@ impl<'r> Sketch<'r> {
                     Ask::Release => format!("Release {thing}{on}"),
                     Ask::Token => format!("Fetch a token{on}"),
                     Ask::Holder => format!("Who holds {thing}{on}?"),
+                    Ask::Enter => format!("Queue up{on}"),
+                    Ask::List => format!("Who is in the queue{on}?"),
+                    Ask::Watch => format!("Tell me when the one before me is gone{on}"),
+                    Ask::Find => format!("Do I have a place{on}?"),
                 })
             }
             Testimony::Read(op) => Some(format!("Read {}", self.teller.run.names().cell(op.cell))),

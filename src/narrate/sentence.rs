@@ -3,8 +3,8 @@
 use super::teller::Teller;
 use super::words::{and, capital, moment, one_line, span, thousands};
 use crate::judge::{
-    Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd, Testimony,
-    TruthEnd,
+    Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd,
+    SessionState, Testimony, TruthEnd,
 };
 use crate::run::{Action, NodeKind, Run, kind};
 use crate::sim::{
@@ -51,6 +51,7 @@ impl Teller<'_> {
                 let asked = self.ask(&me, *lock, *ask, *first);
                 self.in_full(id, asked)
             }
+            Testimony::Session(state) => session(&me, *state),
             Testimony::Answer(lock, ask, outcome) => self.answer(&me, *lock, *ask, *outcome),
             Testimony::Believe(lock, grant, mode) => self.believe(id, &me, *lock, *grant, *mode),
             Testimony::Doubt(lock, why) => {
@@ -158,6 +159,9 @@ impl Teller<'_> {
             Ask::Release => format!("{me} refuses {whose} release: {who} no longer holds {name}."),
             Ask::Token => format!("{me} gives {who} no token for {name}."),
             Ask::Holder => format!("{me} tells {who} that another holds {name}, or nobody."),
+            Ask::Enter | Ask::List | Ask::Watch | Ask::Find => {
+                format!("{me} tells {who} nothing of the queue for {name}.")
+            }
         }
     }
 
@@ -251,6 +255,14 @@ impl Teller<'_> {
             Ask::Release => format!("{me} sends its release of {lock}{again}."),
             Ask::Token => format!("{me} asks for a token for its grant{again}."),
             Ask::Holder => format!("{me} asks who holds {lock}{again}."),
+            Ask::Enter => format!("{me} asks for a place in the queue for {lock}{again}."),
+            Ask::List => format!("{me} asks who stands in the queue for {lock}{again}."),
+            Ask::Watch => {
+                format!("{me} asks to be told when what stands before it in the queue is gone.")
+            }
+            Ask::Find => {
+                format!("{me} looks whether it has a place in the queue for {lock} after all.")
+            }
         }
     }
 
@@ -272,7 +284,14 @@ impl Teller<'_> {
             Ask::Release => "release".to_string(),
             Ask::Token => "request for a token".to_string(),
             Ask::Holder => "question who holds it".to_string(),
+            Ask::Enter => format!("request for a place in the queue for {lock}"),
+            Ask::List => "question who stands in the queue".to_string(),
+            Ask::Watch => "request to be told".to_string(),
+            Ask::Find => "search for its own place in the queue".to_string(),
         };
+        if let Some(found) = queued(me, &lock, ask, outcome) {
+            return found;
+        }
         match outcome {
             Outcome::Ok if ask == Ask::Acquire => {
                 format!("{me} learns that it was granted {lock}.")
@@ -790,4 +809,48 @@ fn close(me: &str, number: u32, why: SectionEnd) -> String {
         SectionEnd::Refused => "its write was refused, and nothing of it was written",
     };
     format!("{me} ends section {number}: {how}.")
+}
+
+/// What a client finds in the queue for a lock; none where it finds nothing out.
+fn queued(me: &str, lock: &str, ask: Ask, outcome: Outcome) -> Option<String> {
+    Some(match (ask, outcome) {
+        (Ask::Enter, Outcome::Ok) => format!("{me} has its place in the queue for {lock}."),
+        (Ask::List, Outcome::Ok) => format!("{me} finds nobody before it in the queue for {lock}."),
+        (Ask::List, Outcome::Refused) => {
+            format!("{me} finds others before it in the queue for {lock}.")
+        }
+        (Ask::List, Outcome::Lost) => {
+            format!("{me} finds that its own place in the queue for {lock} is gone.")
+        }
+        (Ask::Acquire, Outcome::Lost) => {
+            format!("{me} has lost its place in the queue for {lock}, and with it its request.")
+        }
+        (Ask::Watch, Outcome::Ok) => {
+            format!("{me} will be told when what stands before it in the queue is gone.")
+        }
+        (Ask::Watch, Outcome::Refused) => {
+            format!("{me} finds that what it wanted to watch is gone already.")
+        }
+        (Ask::Find, Outcome::Ok) => format!("{me} finds its place in the queue for {lock}."),
+        (Ask::Find, Outcome::Refused) => {
+            format!("{me} finds no place of its own in the queue for {lock}.")
+        }
+        _ => return None,
+    })
+}
+
+/// How a client's session is, as its library tells it.
+fn session(me: &str, state: SessionState) -> String {
+    match state {
+        SessionState::Begun => format!("{me} begins a session with the service."),
+        SessionState::Resumed => format!("{me} is connected again: its session goes on."),
+        SessionState::Unsure => {
+            format!("{me} has lost its connection and cannot know whether its session goes on.")
+        }
+        SessionState::Over => {
+            format!(
+                "{me} hears from its library that its session is over, with all that was bound to it."
+            )
+        }
+    }
 }

@@ -4,7 +4,9 @@
 use super::sentence::sentence;
 use super::teller::Teller;
 use super::words::{and, moment, one_line, span};
-use crate::judge::{Ask, Interval, IntervalKind, LockId, Operation, Rejection, Testimony};
+use crate::judge::{
+    Ask, Interval, IntervalKind, LockId, Operation, Rejection, SessionState, Testimony,
+};
 use crate::run::{Run, kind, why as causes};
 use crate::sim::{EventId, Micros, MsgId, ProcId, TaskState, Waiting, What, World};
 use crate::systems::{Fact, Locks};
@@ -135,7 +137,8 @@ pub fn waits(run: &Run, world: &World<Locks>, node: ProcId) -> Option<Missing> {
         TaskState::Waiting(waiting) => Some(*waiting),
         _ => None,
     })?;
-    teller.unanswered(world, node, &waiting, last)
+    let queued = teller.disconnected(node, last).or_else(|| teller.in_line(world, node, last));
+    queued.or_else(|| teller.unanswered(world, node, &waiting, last))
 }
 
 /// The rule behind each belief that a client has at a moment, and the event that it rests on.
@@ -256,6 +259,40 @@ impl Teller<'_> {
         };
         let name = self.lock(lock);
         Some(format!("{} {hold} {name}: {it} {must} release it{or}.", and(&who)))
+    }
+
+    /// Whoever has lost its connection waits for another before anything else.
+    fn disconnected(&self, node: ProcId, last: EventId) -> Option<Missing> {
+        let told = |what: &What<Testimony>| matches!(what, What::Note(Testimony::Session(_)));
+        let because = self.previous(node, last, told)?;
+        let unsure = Testimony::Session(SessionState::Unsure);
+        if self.run.record.event(because).note() != Some(&unsure) {
+            return None;
+        }
+        let words = format!("{} waits until a server lets it in again.", self.label(node));
+        Some(Missing { words, because: Some(because), decides: self.next(node, last, told) })
+    }
+
+    /// Who stands before a client that watches its place in the queue.
+    fn in_line(&self, world: &World<Locks>, node: ProcId, last: EventId) -> Option<Missing> {
+        let facts = world.facts(node).into_iter();
+        let mut of = facts.filter_map(|fact| match fact {
+            Fact::Watch { watcher, of } if watcher == node => Some(of),
+            _ => None,
+        });
+        let of = of.next()?;
+        let asked = self.previous(node, last, |what| {
+            matches!(what, What::Send(_, Some(Testimony::Ask { ask: Ask::Watch, .. })))
+        })?;
+        let lock = kind::lock(&self.run.record, asked, self.run.record.event(asked))?;
+        let (me, other, name) = (self.label(node), self.whose(of), self.lock(lock));
+        let mut words = format!("{me} waits until {other} place in the queue for {name} is gone.");
+        if let Some(holders) = self.must_end(lock, node, last, None) {
+            words.push(' ');
+            words.push_str(&holders);
+        }
+        let ends = |what: &What<Testimony>| matches!(what, What::Deliver(id) if self.run.record.message(*id).body.request == 0);
+        Some(Missing { words, because: Some(asked), decides: self.next(node, last, ends) })
     }
 
     /// What a request waits for that has no answer yet.

@@ -8,7 +8,8 @@ use crate::run::{Action as Deed, Edit, MOST_EDITS, NodeKind, Ways, When, Whom, k
 use crate::sim::{CrashKind, Halt, Micros, ProcId, Ratio, What};
 
 /// The words of a program that a pause can wait for here.
-pub const OCCASIONS: [&str; 4] = ["write", "read", "acquire", "release"];
+pub const OCCASIONS: [&str; 8] =
+    ["write", "read", "acquire", "enter", "list", "watch", "await", "release"];
 
 /// What a learner does to the run at the play head.
 #[derive(Clone, PartialEq, Eq, Debug)]

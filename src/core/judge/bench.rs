@@ -320,7 +320,8 @@ impl Bench {
                 self.released.insert((lock, client), true);
                 self.grants.give_up(id, request.from, client, Some(lock));
             }
-            Ask::Release | Ask::Renew | Ask::Holder => {}
+            Ask::List | Ask::Watch | Ask::Find => *self.trips.entry(client).or_default() += 1,
+            Ask::Release | Ask::Renew | Ask::Holder | Ask::Enter => {}
         }
         if first {
             self.requests.insert((lock, client, ask), request);

@@ -17,6 +17,6 @@ pub use history::{Effect, History, Ruling};
 pub use spans::{Span, total, union, without};
 pub use testimony::{
     Ask, Ballot, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Section, SectionEnd,
-    Testimony, Token, TruthEnd, Unmet, Write,
+    SessionState, Testimony, Token, TruthEnd, Unmet, Write,
 };
 pub use verdict::{Finding, Interval, IntervalKind, Judgement, Metrics, Orphaned, Verdict};

@@ -64,6 +64,28 @@ pub enum Ask {
     Token,
     /// Who holds the lock, before it ends the lease of whoever that is.
     Holder,
+    /// A place in the lock's queue, by a step of its own. [`Ask::Acquire`] is what asks for it; this is
+    /// what its answer is called.
+    Enter,
+    /// Who stands in the queue, and whether it is itself the first.
+    List,
+    /// To be told when what stands before it is gone.
+    Watch,
+    /// Whether it has a place in the queue after all: the answer to its request was lost.
+    Find,
+}
+
+/// How the session is that a client has with a service, as its library tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SessionState {
+    /// It has begun.
+    Begun,
+    /// It goes on, on another connection.
+    Resumed,
+    /// There is no connection: it goes on, or is over.
+    Unsure,
+    /// It is over, and with it all that was bound to it.
+    Over,
 }
 
 /// Why a truth ended.
@@ -298,6 +320,8 @@ pub enum Testimony {
     /// is the request's time-out.
     #[allow(missing_docs, reason = "said above")]
     Ask { lock: LockId, ask: Ask, first: bool, within: Option<Micros> },
+    /// A client's library tells how its session is.
+    Session(SessionState),
     /// A client's instruction is over, with this outcome as its code learns it.
     Answer(LockId, Ask, Outcome),
     /// A client consumes a grant: its belief begins.

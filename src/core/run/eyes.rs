@@ -224,6 +224,7 @@ fn said(run: &Run, note: &Testimony) -> [i64; 3] {
         Testimony::Answer(_, ask, o) => [*ask as i64, outcome(*o), 0],
         Testimony::Told(section, o) => [i64::from(section.number), outcome(*o), 0],
         Testimony::Ask { ask, first, .. } => [*ask as i64, i64::from(*first), 0],
+        Testimony::Session(state) => [*state as i64, 0, 0],
         Testimony::Check(_, holds) => [i64::from(*holds), 0, 0],
         Testimony::Doubt(_, why) => [*why as i64, 0, 0],
         Testimony::Close(section, why) => [i64::from(section.number), *why as i64, 0],

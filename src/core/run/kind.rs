@@ -1,7 +1,9 @@
 //! The closed list of event kinds, and what an event is about.
 
 use super::replay::Run;
-use crate::judge::{Ask, BeliefEnd, Grant, LockId, Operation, Testimony, Token, TruthEnd};
+use crate::judge::{
+    Ask, BeliefEnd, Grant, LockId, Operation, SessionState, Testimony, Token, TruthEnd,
+};
 use crate::sim::{Event, EventId, ProcId, Record, What};
 use crate::systems::Locks;
 
@@ -13,6 +15,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("release", "A client sends its release."),
     ("fetch-token", "A client fetches a token for a grant that it already has."),
     ("ask-holder", "A client asks who holds a lock, before it ends whatever lease there is."),
+    ("list", "A client asks who stands in the queue of a lock."),
+    ("watch", "A client asks to be told when what stands before it in the queue is gone."),
+    ("find", "A client looks whether it has a place in the queue after all."),
+    ("session", "A client's library tells how its session with the service is."),
     ("read", "A client sends a read."),
     ("write", "A client sends a write."),
     ("claim", "A client sends a claim: the resource is to know its token before anything else."),
@@ -159,6 +165,7 @@ fn note_kind(note: &Testimony) -> &'static str {
         Testimony::Lead(_) => "lead",
         Testimony::Evict(_) => "evict",
         Testimony::Ask { ask, .. } => asked(*ask),
+        Testimony::Session(_) => "session",
         Testimony::Answer(..) => "answer",
         Testimony::Believe(..) => "believe",
         Testimony::Doubt(..) => "doubt",
@@ -187,11 +194,14 @@ fn note_kind(note: &Testimony) -> &'static str {
 /// The kind of event in which that is asked.
 pub(super) const fn asked(ask: Ask) -> &'static str {
     match ask {
-        Ask::Acquire => "acquire",
+        Ask::Acquire | Ask::Enter => "acquire",
         Ask::Renew => "renew",
         Ask::Release => "release",
         Ask::Token => "fetch-token",
         Ask::Holder => "ask-holder",
+        Ask::List => "list",
+        Ask::Watch => "watch",
+        Ask::Find => "find",
     }
 }
 
@@ -359,6 +369,7 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             | Testimony::Hand(..)
             | Testimony::Lead(_)
             | Testimony::Evict(_)
+            | Testimony::Session(SessionState::Unsure | SessionState::Over)
             | Testimony::Refuse(_, _, Ask::Renew),
         ) => Weight::Decision,
         Some(Testimony::Free(_, why)) if *why != TruthEnd::Released => Weight::Decision,
@@ -375,6 +386,7 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             | Testimony::Moves(..)
             | Testimony::Decline(..)
             | Testimony::Answer(..)
+            | Testimony::Session(_)
             | Testimony::Begin(_)
             | Testimony::Close(..)
             | Testimony::Expires(..)

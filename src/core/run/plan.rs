@@ -171,7 +171,7 @@ impl Builder<'_> {
             invariant,
             jobs: !vocabulary.jobs.is_empty(),
             renews: any(&programs, |op| matches!(op, Op::Renew { .. })),
-            tokens: any(&programs, |op| matches!(op, Op::Acquire { .. })),
+            tokens: any(&programs, |op| matches!(op, Op::Acquire { .. } | Op::Step { .. })),
         };
         names.jobs = vocabulary.jobs.clone();
         let procs = self.procs(system, &settings, &names, &vocabulary, &programs, &initial);
@@ -277,7 +277,9 @@ impl Builder<'_> {
         let gateway = names.of_kind(NodeKind::Gateway).next();
         let locks = s.locks.clone();
         let exclusive = system.exclusive();
-        let vocabulary = Vocabulary { locks, gateway, exclusive, ..Vocabulary::default() };
+        let stepless = system.stepless();
+        let vocabulary =
+            Vocabulary { locks, gateway, exclusive, stepless, ..Vocabulary::default() };
         (names, vocabulary)
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::desk::Desk;
 use super::resource::{Condition, Reply, Request, Terms};
 use super::settings::Settings;
-use super::words::Op;
+use super::words::{Op, Step};
 use super::{Body, Fact, Locks, Piece, Vocabulary};
 use crate::judge::{
     Ask, BeliefEnd, CellId, LockId, Mode, Rejection, Section, SectionEnd, Testimony, Write,
@@ -40,6 +40,19 @@ pub trait LockClient {
         mode: Mode,
         within: Option<Micros>,
     ) -> Flow;
+    /// A task does one step of taking a lock by itself. Programs have such words only where
+    /// [`super::System::stepless`] has no objection.
+    fn step(
+        &mut self,
+        _cx: &mut Cx<'_, Locks>,
+        _desk: &mut Desk,
+        _task: usize,
+        _lock: LockId,
+        _mode: Mode,
+        _step: Step,
+    ) -> Flow {
+        Flow::Done(Outcome::Refused)
+    }
     /// A task asks for more time.
     fn renew(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, task: usize, lock: LockId)
     -> Flow;
@@ -51,8 +64,18 @@ pub trait LockClient {
         task: usize,
         lock: LockId,
     ) -> Flow;
-    /// A message from a server.
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, from: ProcId, body: &Body);
+    /// The process starts, for the first time or again: a library that keeps a connection opens it.
+    fn on_start(&mut self, _cx: &mut Cx<'_, Locks>, _desk: &mut Desk) {}
+    /// The process ends in order, with its program: a library takes its leave.
+    fn on_exit(&mut self, _cx: &mut Cx<'_, Locks>, _desk: &mut Desk) {}
+    /// A message from a server, on that connection.
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        from: (ProcId, ConnId),
+        body: &Body,
+    );
     /// A timer whose key came from [`Desk::key`].
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, request: u64);
     /// That connection to a server is gone: what was asked on it, or on an older one, will not be
@@ -62,8 +85,12 @@ pub trait LockClient {
     fn task_of(&self, _request: u64) -> Option<usize> {
         None
     }
-    /// What the library shows beside what its desk does.
-    fn facts(&self) -> Vec<Fact> {
+    /// The task whose wait a message of a server is about to end, where it answers no request.
+    fn task_told(&self, _body: &Body) -> Option<usize> {
+        None
+    }
+    /// What the library shows beside what its desk does, at this reading of the clocks.
+    fn facts(&self, _now: Micros, _clocks: &Clocks) -> Vec<Fact> {
         Vec::new()
     }
     /// The process died.
@@ -366,14 +393,18 @@ impl Actor<Locks> for Client {
         Box::new(self.clone())
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, _conn: ConnId, body: &Body) {
+    fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
+        self.library.on_start(cx, &mut self.desk);
+    }
+
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
         match body.get::<Reply>() {
             Some(reply) => {
                 if let Some(call) = self.take(cx, body.request) {
                     self.answered(cx, call, *reply);
                 }
             }
-            None => self.library.on_message(cx, &mut self.desk, from, body),
+            None => self.library.on_message(cx, &mut self.desk, (from, conn), body),
         }
     }
 
@@ -389,7 +420,7 @@ impl Actor<Locks> for Client {
     }
 
     fn task_of(&self, body: &Body) -> Option<usize> {
-        self.task_of_request(body.request)
+        self.task_of_request(body.request).or_else(|| self.library.task_told(body))
     }
 
     fn task_of_timer(&self, key: u64) -> Option<usize> {
@@ -402,6 +433,7 @@ impl Actor<Locks> for Client {
             Op::Acquire { lock, mode, within } => {
                 self.library.acquire(cx, desk, task, *lock, *mode, *within)
             }
+            Op::Step { lock, mode, step } => self.library.step(cx, desk, task, *lock, *mode, *step),
             Op::Renew { lock } => self.library.renew(cx, desk, task, *lock),
             Op::Release { lock } => self.library.release(cx, desk, task, *lock),
             Op::Check { lock } => self.check(cx, *lock),
@@ -455,6 +487,7 @@ impl Actor<Locks> for Client {
 
     fn on_exit(&mut self, cx: &mut Cx<'_, Locks>) {
         self.end_all(cx, BeliefEnd::Exited, SectionEnd::Exited);
+        self.library.on_exit(cx, &mut self.desk);
     }
 
     fn on_settings(&mut self, settings: &Settings) {
@@ -485,7 +518,7 @@ impl Actor<Locks> for Client {
             };
             facts.push(Fact::Row { key: vec![Piece::Lock(*lock)], value });
         }
-        facts.extend(self.library.facts());
+        facts.extend(self.library.facts(now, clocks));
         facts
     }
 }

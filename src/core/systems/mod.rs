@@ -27,7 +27,7 @@ pub use order::Order;
 pub use resource::{Condition, Gateway, Resource, by_hand};
 pub use rules::{Basis, RESOURCE_RULES, Rule, Rules, Steps};
 pub use settings::{COMMON, Kind, Preset, Settings, SettingsError, Spec};
-pub use words::{Op, link_writes, parse_word};
+pub use words::{Op, Step, link_writes, parse_word};
 
 use crate::judge::{CellId, LockId, Testimony, Token};
 use crate::sim::{Actor, Domain, LineError, Micros, ProcId, Scanner, Set};
@@ -202,6 +202,11 @@ pub trait System: Sync {
     fn exclusive(&self) -> Option<&'static str> {
         None
     }
+    /// Why a program cannot take its locks step by step, with `enter`, `list`, `watch` and `await`;
+    /// none where it can.
+    fn stepless(&self) -> Option<&'static str> {
+        Some("this system has no such steps")
+    }
     /// Why its servers cannot carry an order out, under any circumstances; none where they can.
     fn cannot(&self, _settings: &Settings, order: Order) -> Option<&'static str> {
         Some(match order {
@@ -263,6 +268,8 @@ pub struct Vocabulary {
     pub homes: Vec<ProcId>,
     /// Why its locks cannot be shared; none where they can.
     pub exclusive: Option<&'static str>,
+    /// Why a program cannot take its locks step by step; none where it can.
+    pub stepless: Option<&'static str>,
     /// What stands in front of all resources, where something does.
     pub gateway: Option<ProcId>,
     /// Jobs, collected while programs are read.

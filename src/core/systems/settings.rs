@@ -293,6 +293,11 @@ impl Settings {
         Ok(())
     }
 
+    /// The names of the scenario's locks, by their ids.
+    pub fn locks(&self) -> &[String] {
+        &self.locks
+    }
+
     /// All specs, in the order of the documentation.
     pub fn specs(&self) -> &[Spec] {
         &self.specs

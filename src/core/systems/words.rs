@@ -16,6 +16,12 @@ pub enum Op {
         mode: Mode,
         within: Option<Micros>,
     },
+    /// One step of taking a lock, where the system's library has steps.
+    Step {
+        lock: LockId,
+        mode: Mode,
+        step: Step,
+    },
     Renew {
         lock: LockId,
     },
@@ -54,11 +60,40 @@ pub enum Op {
     Job(u16),
 }
 
+/// The steps in which a program can take a lock by itself, where `acquire` does all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Step {
+    /// It puts its own record at the end of the lock's queue.
+    Enter,
+    /// It reads the queue: is its own record the first?
+    List,
+    /// It asks to be told when the record before its own is gone.
+    Watch,
+    /// It waits until it is told.
+    Await,
+}
+
+impl Step {
+    /// All steps, in the order of the recipe.
+    pub const ALL: [Step; 4] = [Step::Enter, Step::List, Step::Watch, Step::Await];
+
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Step::Enter => "enter",
+            Step::List => "list",
+            Step::Watch => "watch",
+            Step::Await => "await",
+        }
+    }
+}
+
 impl Op {
     /// The word itself.
     pub fn verb(&self) -> &'static str {
         match self {
             Op::Acquire { .. } => "acquire",
+            Op::Step { step, .. } => step.word(),
             Op::Renew { .. } => "renew",
             Op::Release { .. } => "release",
             Op::Check { .. } => "check",
@@ -76,7 +111,7 @@ impl Op {
     }
 }
 
-const WORDS: &str = "one of `acquire`, `renew`, `release`, `check`, `give-up`, `claim`, `read`, \
+const WORDS: &str = "one of `acquire`, `enter`, `list`, `watch`, `await`, `renew`, `release`, `check`, `give-up`, `claim`, `read`, \
                      `write`, `insert`, `begin`, `abort`, `job`, `work`, `sleep`, `let`, `if`, `goto`, `loop`, `repeat`, `end`, \
                      `break`, `stop` or a label such as `again:`";
 
@@ -94,6 +129,9 @@ pub fn parse_word(
         "acquire", "renew", "release", "check", "give-up", "claim", "read", "write", "insert",
         "begin", "abort", "job",
     ];
+    if let Some(step) = Step::ALL.into_iter().find(|step| step.word() == word) {
+        return parse_step(s, vocabulary, step);
+    }
     if !known.contains(&word) {
         return Err(s.expected(WORDS));
     }
@@ -144,6 +182,24 @@ pub fn parse_word(
             Ok(Op::Job(index as u16))
         }
     }
+}
+
+/// A step of taking a lock; only `enter` says whether it is to be shared, because the others are about
+/// the record that it made.
+fn parse_step(
+    s: &mut Scanner<'_>,
+    vocabulary: &mut Vocabulary,
+    step: Step,
+) -> Result<Op, LineError> {
+    if let (Some(why), Some(word)) = (vocabulary.stepless, s.peek()) {
+        let message =
+            format!("found `{}`, but {why}; `acquire` takes a lock in every system", word.text);
+        return Err(s.wrong(word, message));
+    }
+    s.take("a word")?;
+    let lock = optional_lock(s, vocabulary)?;
+    let mode = if step == Step::Enter { mode(s, vocabulary)? } else { Mode::Exclusive };
+    Ok(Op::Step { lock, mode, step })
 }
 
 /// The lock under which a client reads or writes a cell: the one that guards it, unless the line names
@@ -228,7 +284,9 @@ fn another_write(lines: &[Line<Op>], mut pc: usize) -> bool {
     while let Some(line) = lines.get(pc) {
         pc = match &line.instr {
             Instr::Call(Op::Write { .. }) => return true,
-            Instr::Call(Op::Acquire { .. } | Op::Release { .. } | Op::Begin | Op::Abort)
+            Instr::Call(
+                Op::Acquire { .. } | Op::Step { .. } | Op::Release { .. } | Op::Begin | Op::Abort,
+            )
             | Instr::Stop(_) => return false,
             Instr::Goto(to) if *to > pc => *to,
             _ => pc + 1,

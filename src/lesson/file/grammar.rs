@@ -36,6 +36,31 @@ pub const WORDS: &[Form] = &[
          at most that long. A grant begins a belief and, where none is open, a section.",
     ),
     call(
+        "enter [LOCK] [shared]",
+        "enter",
+        &["ok", "refused", "closed"],
+        "In a system with a queue that clients keep: takes a place at its end, which is the first of the          four steps of `acquire`.",
+    ),
+    call(
+        "list [LOCK]",
+        "list",
+        &["ok", "refused", "lost", "closed"],
+        "Reads the queue. Ok: nobody is before it, and a belief begins. Refused: somebody is. Lost: its          own place is gone.",
+    ),
+    call(
+        "watch [LOCK]",
+        "watch",
+        &["ok", "refused", "closed"],
+        "Asks to be told when what stood before it in the list is gone. Refused: it is gone already.",
+    ),
+    call(
+        "await [LOCK]",
+        "await",
+        &["ok", "refused", "lost"],
+        "Waits until it is told. Ok: something is gone, so it has to list again. Refused: it watches \
+         nothing. Lost: its session is over.",
+    ),
+    call(
         "renew [LOCK]",
         "renew",
         &["ok", "refused", "timeout", "closed"],

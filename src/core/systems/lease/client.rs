@@ -312,7 +312,13 @@ impl LockClient for LeaseClient {
         self.simple(cx, desk, "question", Request::Holder { lock, grant }, open)
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        _: (ProcId, ConnId),
+        body: &Body,
+    ) {
         let Some(reply) = body.get::<Reply>().copied() else {
             return;
         };

@@ -516,7 +516,13 @@ impl LockClient for Library {
         self.waiting(cx, "release")
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, from: ProcId, body: &Body) {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        (from, _): (ProcId, ConnId),
+        body: &Body,
+    ) {
         match body.get::<Packet>() {
             Some(Packet::Answer(reply)) => {
                 if let Some(open) = self.open.take(cx, body.request) {

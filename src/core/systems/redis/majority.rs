@@ -15,7 +15,7 @@ use super::text::Text;
 use super::witness::{LockKeys, worthless};
 use crate::judge::{Ask, Ballot, BeliefEnd, LockId, Mode, Testimony, Token, TruthEnd};
 use crate::sim::{
-    ClockKind, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
+    ClockKind, Clocks, ConnId, Cx, Flow, Local, Micros, Outcome, ProcId, Purpose, Waiting, up_to,
 };
 use crate::systems::client::{LockClient, Requests, asks, refused};
 use crate::systems::{Body, Desk, Fact, Locks, Settings};
@@ -405,7 +405,13 @@ impl LockClient for Majority {
         self.waiting(cx, "release")
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, _from: ProcId, body: &Body) {
+    fn on_message(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        desk: &mut Desk,
+        _: (ProcId, ConnId),
+        body: &Body,
+    ) {
         let Some(Packet::Answer(reply)) = body.get::<Packet>() else { return };
         let yes = !matches!(reply, Reply::Nil | Reply::Number(0) | Reply::Error(_));
         if let Some(Open::Vote { round, node, .. }) = self.open.take(cx, body.request) {
@@ -451,7 +457,7 @@ impl LockClient for Majority {
         self.last.clear();
     }
 
-    fn facts(&self) -> Vec<Fact> {
+    fn facts(&self, _now: Micros, _clocks: &Clocks) -> Vec<Fact> {
         let asks = |round: &&Round| matches!(round.aim, Aim::Acquire | Aim::Extend);
         let asked: Vec<&Round> = self.rounds.iter().filter(asks).collect();
         let told = self.last.iter().filter(|last| asked.iter().all(|round| round.lock != last.0));

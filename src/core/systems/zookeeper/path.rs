@@ -12,6 +12,11 @@ impl Path {
         Path(text.into())
     }
 
+    /// The parent of the znodes that stand in the queue of the lock with this name.
+    pub fn of_lock(name: &str) -> Path {
+        Path(["/locks/", name].concat().into())
+    }
+
     /// As it is written.
     pub fn as_str(&self) -> &str {
         &self.0
