@@ -136,10 +136,10 @@ impl Handle {
     }
 
     /// The program closes its handle, and with it the session, where there is a way to say so.
-    pub(super) fn close(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk) {
+    pub(super) fn close(&mut self, cx: &mut Cx<'_, Locks>) {
         if self.is_connected() {
-            let number = desk.request();
-            self.send(cx, number, Rc::new(Request::CloseSession), None);
+            // Whoever ends hears no answer any more: number 0 says that none is waited for.
+            self.send(cx, 0, Rc::new(Request::CloseSession), None);
         }
         self.state = State::Closed;
     }

@@ -410,8 +410,8 @@ impl LockClient for Library {
         self.handle.open(cx, desk);
     }
 
-    fn on_exit(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk) {
-        self.handle.close(cx, desk);
+    fn on_exit(&mut self, cx: &mut Cx<'_, Locks>, _desk: &mut Desk) {
+        self.handle.close(cx);
     }
 
     fn acquire(

@@ -337,6 +337,8 @@ impl Server {
                 self.send(cx, conn, work.number, Reply::Expired);
                 return self.hang_up(cx, conn);
             }
+            // Whoever asked has ended, and its connection with it.
+            Request::CloseSession if work.number == 0 => return self.drop_link(conn),
             Request::CloseSession => {
                 self.send(cx, conn, work.number, reply);
                 return self.hang_up(cx, conn);
