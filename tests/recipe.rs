@@ -2,12 +2,13 @@
 
 mod support;
 
+use lockscope::judge::Testimony;
 use lockscope::run::{Run, compile, kind};
-use lockscope::sim::{Actor, Micros, ProcId};
+use lockscope::sim::{Actor, EventId, Micros, ProcId};
 use lockscope::systems::quorum::Timing;
 use lockscope::systems::zookeeper::{self, CLIENT_SETTINGS, PROFILES, Path, Server, Start};
 use lockscope::systems::{Kind, LockClient, Locks, Preset, Registry, Settings, Spec, System};
-use support::Case;
+use support::{Case, Draws, seeds, when};
 
 #[derive(Clone, Copy, Debug)]
 struct Alone;
@@ -89,14 +90,515 @@ fn run(case: &Case) -> Run {
 
 const WORK: &str = "acquire; read x; work 1s; write x = x + 1; release";
 
+/// The same in four steps.
+const STEPS: &str = "enter; again:; list; if ok goto mine; watch; if refused goto again; await; goto again; \
+                     mine:; read x; work 1s; write x = x + 1; release";
+
+fn three(program: &str) -> Case {
+    zk().client("client-a", "0s", program)
+        .client("client-b", "1s", program)
+        .client("client-c", "1100ms", program)
+}
+
+/// What was sent and when, by the words on the wire.
+fn wire(run: &Run) -> Vec<(u64, u16, &'static str)> {
+    let sent = |m: &lockscope::sim::MessageInfo<lockscope::systems::Body>| {
+        (run.record.event(m.sent).at.0, m.from.0, m.body.name)
+    };
+    run.record.messages.iter().map(sent).collect()
+}
+
+fn named<'r>(run: &'r Run, name: &str, of: &str) -> Vec<Micros> {
+    let node = run.names().find(of).expect("the node exists");
+    let messages = run.record.messages.iter();
+    let sent = messages.filter(|m| m.from == node && m.body.name == name);
+    sent.map(|m| run.record.event(m.sent).at).collect()
+}
+
+/// The events of a kind at a node, with their sentences.
+fn told(run: &Run, what: &str, node: &str) -> Vec<String> {
+    let node = run.names().find(node).expect("the node exists");
+    let events = run.record.events.iter().enumerate();
+    let mine = events.filter(|(_, e)| e.node == node && kind::kind(e) == what);
+    mine.map(|(i, _)| lockscope::narrate::sentence(run, EventId(i as u32))).collect()
+}
+
 #[test]
-fn three_clients_take_turns() {
+fn three_clients_take_turns_in_the_order_in_which_they_came() {
+    let run = run(&three(WORK));
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.double_grant, v.overlap_us, v.stalled), (3, 0, 0, 0));
+    assert_eq!(v.invariant_broken, Some(0));
+    let tokens = tokens(&run);
+    assert!(tokens.is_sorted_by(|a, b| a < b), "{tokens:?}");
+}
+
+/// The tokens of all grants in the order in which they were made.
+fn tokens(run: &Run) -> Vec<u64> {
+    let notes = run.record.events.iter().filter_map(|e| e.note());
+    let tokens = notes.filter_map(|note| match note {
+        Testimony::Grant { token, .. } => token.map(|t| t.0),
+        _ => None,
+    });
+    tokens.collect()
+}
+
+#[test]
+fn four_words_of_a_program_do_what_acquire_does_message_by_message() {
+    let (whole, steps) = (run(&three(WORK)), run(&three(STEPS)));
+    assert_eq!(wire(&whole), wire(&steps));
+    assert_eq!(whole.judgement.verdict, steps.judgement.verdict);
+    let b = told(&steps, "answer", "client-b");
+    expect_test::expect![[r#"
+        [
+            "Client B has its place in the queue for the lock.",
+            "Client B finds others before it in the queue for the lock.",
+            "Client B will be told when what stands before it in the queue is gone.",
+            "Client B finds nobody before it in the queue for the lock.",
+            "Client B learns that it was granted the lock.",
+            "Client B learns that its release was accepted.",
+        ]
+    "#]]
+    .assert_debug_eq(&b);
+}
+
+#[test]
+fn a_system_without_steps_says_so_where_they_stand() {
+    let case = Case::new(&[("x", 0)]).client("client-a", "0s", "acquire; list; release");
+    let errors =
+        compile(&case.scenario, &[], &registry()).expect_err("leases have no queue to list");
+    let error = errors.first().expect("one is enough");
+    assert_eq!(error.place.path, ["clients", "client-a", "program", "1"]);
+    expect_test::expect![
+        "found `list`, but this system has no such steps; `acquire` takes a lock in every system"
+    ]
+    .assert_eq(&error.message);
+}
+
+/// So many contenders, of whom the first holds the lock until all others wait for it.
+fn drain(n: usize, watch: &str) -> Run {
+    let mut case = zk().set("lock.watch", watch).until("400s");
+    for place in 0..n {
+        let (start, work) = if place == 0 { (0, "20s") } else { (1_000 + place * 100, "1s") };
+        let id = format!("client-{place:02}");
+        case = case.client(&id, &format!("{start}ms"), &format!("acquire; work {work}; release"));
+    }
+    run(&case)
+}
+
+/// How many events of watches each release brought about.
+fn wake_ups(run: &Run) -> Vec<usize> {
+    let releases = run.record.events.iter().filter(|e| kind::kind(e) == "free").map(|e| e.at);
+    let woken = |at| {
+        let messages = run.record.messages.iter();
+        let events = messages.filter(|m| m.body.name.starts_with("Node"));
+        events.filter(|m| run.record.event(m.sent).at == at).count()
+    };
+    releases.map(woken).collect()
+}
+
+#[test]
+fn a_release_wakes_one_waiter_or_all_of_them() {
+    for n in (2..=50).filter(|n| *n <= 8 || n % 7 == 1) {
+        let [herd, queue] = ["parent", "predecessor"].map(|watch| drain(n, watch));
+        for run in [&herd, &queue] {
+            let v = &run.judgement.verdict;
+            assert_eq!((v.grants, v.overlap_us, v.stalled), (n as u64, 0, 0), "{n}");
+        }
+        let each: Vec<usize> = (0..n).rev().collect();
+        assert_eq!(wake_ups(&herd), each, "{n}");
+        assert_eq!(each.iter().sum::<usize>(), n * (n - 1) / 2);
+        let one: Vec<usize> = (0..n).rev().map(|left| left.min(1)).collect();
+        assert_eq!(wake_ups(&queue), one, "{n}");
+        assert_eq!(one.iter().sum::<usize>(), n - 1);
+    }
+    // Whoever watches the first of all is woken with everybody else, too.
+    assert_eq!(wake_ups(&drain(5, "lowest")), [4, 3, 2, 1, 0]);
+}
+
+#[test]
+fn whoever_is_woken_by_a_crash_before_it_looks_again_and_is_not_yet_first() {
     let case = zk()
-        .client("client-a", "0s", WORK)
+        .client("client-a", "0s", "acquire; work 30s; release")
         .client("client-b", "1s", WORK)
-        .client("client-c", "1100ms", WORK);
+        .client("client-c", "2s", WORK)
+        .edits("at 5s crash client-b");
     let run = run(&case);
     let v = &run.judgement.verdict;
-    assert_eq!((v.grants, v.double_grant, v.corruption, v.stalled), (3, 0, 0, 0));
-    let _ = kind::KINDS;
+    assert_eq!((v.grants, v.double_grant, v.overlap_us), (2, 0, 0), "{v:?}");
+    let c = told(&run, "answer", "client-c");
+    expect_test::expect![[r#"
+        [
+            "Client C finds others before it in the queue for the lock.",
+            "Client C will be told when what stands before it in the queue is gone.",
+            "Client C finds others before it in the queue for the lock.",
+            "Client C will be told when what stands before it in the queue is gone.",
+            "Client C finds nobody before it in the queue for the lock.",
+            "Client C learns that it was granted the lock.",
+            "Client C learns that its release was accepted.",
+        ]
+    "#]]
+    .assert_debug_eq(&c);
+}
+
+#[test]
+fn whoever_gives_up_wakes_the_one_behind_who_is_not_yet_first() {
+    let case = zk()
+        .client("client-a", "0s", "acquire; work 10s; release")
+        .client("client-b", "1s", "acquire within 3s")
+        .client("client-c", "2s", WORK);
+    let run = run(&case);
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.stalled, v.overlap_us), (2, 0, 0), "{v:?}");
+    assert_eq!(named(&run, "NodeDeleted", "zk-a").len(), 2);
+    assert_eq!(named(&run, "getChildren", "client-c").len(), 3);
+}
+
+#[test]
+fn readers_share_a_lock_and_writers_have_it_alone() {
+    let read = "acquire shared; read x; work 2s; release";
+    let case = zk()
+        .client("client-a", "0s", read)
+        .client("client-b", "100ms", read)
+        .client("client-c", "500ms", WORK)
+        .client("client-d", "1s", read)
+        .client("client-e", "1100ms", read);
+    let run = run(&case);
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.double_grant, v.overlap_us, v.stalled), (5, 0, 0, 0), "{v:?}");
+    let begins: Vec<u64> = ["client-a", "client-b", "client-c", "client-d", "client-e"]
+        .map(|id| when(&run, "believe", id, 1).0 / 1_000)
+        .to_vec();
+    expect_test::expect![[r#"
+        [
+            300,
+            400,
+            2700,
+            4100,
+            4100,
+        ]
+    "#]]
+    .assert_debug_eq(&begins);
+    // Two readers wait for one writer: waking both is right.
+    assert_eq!(wake_ups(&run).iter().max(), Some(&2));
+}
+
+#[test]
+fn a_handle_pings_after_a_third_and_gives_its_connection_up_after_two_thirds_of_the_time_out() {
+    let case = zk()
+        .set("session.timeout", "9s")
+        .client("client-a", "0s", "acquire; work 60s; release")
+        .until("40s")
+        .edits("at 20s cut client-a zk-a");
+    let run = run(&case);
+    let pings: Vec<u64> = named(&run, "ping", "client-a").iter().map(|at| at.0 / 1_000).collect();
+    // It sent last at 0.2 s, and hears the answer to the ping of 18.2 s a tenth of a second later.
+    assert_eq!(pings, [3_200, 6_200, 9_200, 12_200, 15_200, 18_200, 21_200, 24_200][..pings.len()]);
+    let lost = when(&run, "session", "client-a", 2);
+    assert_eq!(lost, Micros::from_millis(18_300 + 6_000));
+    assert_eq!(when(&run, "doubt", "client-a", 1), lost);
+}
+
+/// The link of the holder is cut for so long that its session ends.
+fn cut_off(stops: &str) -> Case {
+    let careless = "acquire; read x; work 40s; write x = x + 1; release";
+    zk().set("session.timeout", "9s")
+        .set("lock.disconnected", stops)
+        .client("client-a", "0s", careless)
+        .client("client-b", "1s", "acquire; read x; work 20s; write x = x + 1; release")
+        .until("80s")
+        .edits("at 20s cut client-a zk-a for 15s")
+}
+
+#[test]
+fn a_holder_believes_until_it_is_disconnected_or_until_it_hears_of_the_end_or_for_ever() {
+    let believes_until = |case: Case| {
+        let run = run(&case);
+        (when(&run, "doubt", "client-a", 1).0 / 1_000, run.judgement.verdict.overlap_us)
+    };
+    let figures = [
+        cut_off("stop"),
+        cut_off("wait").set("zookeeper.version", "zookeeper-3.9.3"),
+        cut_off("wait"),
+        cut_off("ignore"),
+    ]
+    .map(believes_until);
+    expect_test::expect![[r#"
+        [
+            (
+                24300,
+                0,
+            ),
+            (
+                30300,
+                2150000,
+            ),
+            (
+                35100,
+                6950000,
+            ),
+            (
+                40500,
+                12350000,
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&figures);
+}
+
+/// The answer to A's create is lost, with all behind it on that connection.
+fn lost_answer(name: &str) -> Case {
+    zk().set("lock.name", name)
+        .client("client-a", "0s", WORK)
+        .client("client-b", "1s", WORK)
+        .edits("drop zk-a>client-a#2")
+}
+
+#[test]
+fn an_orphan_stands_in_the_way_until_its_session_ends_and_one_with_letters_is_found_again() {
+    let run_of = |case: &Case| run(case);
+    let found = run_of(&lost_answer("guid"));
+    let v = &found.judgement.verdict;
+    assert_eq!((v.grants, v.stalled, v.overlap_us), (2, 0, 0), "{v:?}");
+    expect_test::expect![[r#"
+        [
+            "Client A finds its place in the queue for the lock.",
+            "Client A finds nobody before it in the queue for the lock.",
+            "Client A learns that it was granted the lock.",
+            "Client A learns that its release was accepted.",
+        ]
+    "#]]
+    .assert_debug_eq(&told(&found, "answer", "client-a"));
+    let found = run_of(&lost_answer("session"));
+    assert_eq!((found.judgement.verdict.grants, found.judgement.verdict.stalled), (2, 0));
+    // A waits for its own first znode, and B for both, for as long as A lives.
+    let stuck = run_of(&lost_answer("plain").until("300s"));
+    let v = &stuck.judgement.verdict;
+    assert_eq!((v.grants, v.stalled), (1, 2), "{v:?}");
+    let freed = run_of(&lost_answer("plain").edits("at 30s crash client-a"));
+    let v = &freed.judgement.verdict;
+    assert_eq!((v.grants, v.stalled), (2, 0), "{v:?}");
+    let last_word = named(&freed, "ping", "client-a").last().copied().expect("it pings");
+    let begins = when(&freed, "believe", "client-b", 1);
+    let waits = begins.since(last_word);
+    // The time-out, rounded up to a tick; then one way to B, its list and the answer.
+    let (least, most) = (Micros::from_millis(10_000), Micros::from_millis(12_300));
+    assert!(least < waits && waits <= most, "{waits}");
+}
+
+#[test]
+fn sorting_by_whole_names_gives_a_lock_to_two() {
+    // B's session is the older one, and A's znode the older znode (ZOOKEEPER-2931).
+    let case = |sort| {
+        zk().set("lock.name", "session")
+            .set("lock.sort", sort)
+            .client("client-a", "1s", "acquire; read x; work 5s; write x = x + 1; release")
+            .client(
+                "client-b",
+                "0s",
+                "sleep 2s; acquire; read x; work 1s; write x = x + 1; release",
+            )
+    };
+    let v = run(&case("name")).judgement.verdict;
+    assert_eq!((v.double_grant, v.corruption), (1, 1), "{v:?}");
+    assert!(v.overlap_us >= 1_000_000);
+    let v = run(&case("number")).judgement.verdict;
+    assert_eq!((v.double_grant, v.corruption, v.overlap_us), (0, 0, 0), "{v:?}");
+}
+
+#[test]
+fn a_watch_that_is_forgotten_with_its_connection_wakes_nobody() {
+    // B's connection breaks while it waits; its session goes on.
+    let case = |rewatch| {
+        zk().set("lock.rewatch", rewatch)
+            .client("client-a", "0s", "acquire; read x; work 15s; write x = x + 1; release")
+            .client("client-b", "1s", WORK)
+            .edits("drop zk-a>client-b#5")
+    };
+    let v = run(&case("forget")).judgement.verdict;
+    assert_eq!((v.grants, v.stalled), (2, 1), "{v:?}");
+    let again = run(&case("again"));
+    let v = &again.judgement.verdict;
+    assert_eq!((v.grants, v.stalled, v.overlap_us), (2, 0, 0), "{v:?}");
+    assert_eq!(named(&again, "setWatches", "client-b").len(), 1);
+}
+
+#[test]
+fn a_release_that_is_forgotten_with_its_connection_leaves_a_znode_that_nobody_has() {
+    let case = |release| {
+        zk().set("lock.release", release)
+            .client("client-a", "0s", "acquire; read x; write x = x + 1; release; sleep 60s")
+            .client("client-b", "1s", WORK)
+            .until("100s")
+            .edits("drop client-a>zk-a#4")
+    };
+    let [again, once] = ["again", "once"].map(|release| {
+        let run = run(&case(release));
+        (when(&run, "believe", "client-b", 1).0 / 1_000, run.judgement.verdict.stalled)
+    });
+    expect_test::expect![[r#"
+        [
+            (
+                8100,
+                0,
+            ),
+            (
+                67166,
+                0,
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&[again, once]);
+}
+
+#[test]
+fn adopting_the_znode_of_a_session_that_is_over_holds_what_is_about_to_go() {
+    // The answer to A's create is lost; A takes its session for over before the server does.
+    let case = |adopt| {
+        zk().set("lock.adopt", adopt)
+            .set("zookeeper.version", "zookeeper-3.9.3")
+            .set("session.timeout", "4s")
+            .set("session.backoff", "0s")
+            .client(
+                "client-a",
+                "0s",
+                "sleep 600ms; acquire; read x; work 6s; write x = x + 1; release",
+            )
+            .client("client-b", "1s", WORK)
+            .edits("drop zk-a>client-a#2; at 700ms cut client-a zk-a for 4660ms")
+    };
+    let adopted = run(&case("any"));
+    let v = &adopted.judgement.verdict;
+    assert!(v.overlap_us > 0 && v.corruption == 1, "{v:?}");
+    let v = run(&case("own-session")).judgement.verdict;
+    assert_eq!((v.overlap_us, v.corruption, v.stalled), (0, 0, 0), "{v:?}");
+}
+
+#[test]
+fn numbers_begin_anew_with_the_parent_and_transactions_do_not() {
+    // A and B queue, so that B is number 1; C comes when the parent is gone, and is number 0.
+    let case = |token: &str| {
+        three(WORK)
+            .set("lock.parent", "delete")
+            .set("lock.token", token)
+            .set("resource.check", "token")
+            .client("client-c", "9s", WORK)
+    };
+    let v = run(&case("sequence")).judgement.verdict;
+    assert_eq!((v.token_regress, v.legit_rejected), (Some(1), 1), "{v:?}");
+    for token in ["czxid", "mzxid", "pzxid"] {
+        let v = run(&case(token)).judgement.verdict;
+        assert_eq!((v.token_regress, v.legit_rejected), (Some(0), 0), "{token}: {v:?}");
+    }
+}
+
+#[test]
+fn which_value_a_resource_may_compare() {
+    // A stands still until its session is over and B has written.
+    let case = |token: &str| {
+        zk().set("lock.token", token)
+            .set("resource.check", "token")
+            .client("client-a", "0s", WORK)
+            .client("client-b", "1s", WORK)
+            .edits("pause client-a before write#1 for 20s")
+    };
+    let words = ["czxid", "sequence", "version", "mzxid", "cversion", "pzxid", "session"];
+    let stale = words.map(|token| {
+        let v = run(&case(token)).judgement.verdict;
+        (token, v.stale_accepted, v.stale_rejected, v.legit_rejected)
+    });
+    expect_test::expect![[r#"
+        [
+            (
+                "czxid",
+                0,
+                1,
+                0,
+            ),
+            (
+                "sequence",
+                0,
+                1,
+                0,
+            ),
+            (
+                "version",
+                1,
+                0,
+                0,
+            ),
+            (
+                "mzxid",
+                0,
+                1,
+                0,
+            ),
+            (
+                "cversion",
+                0,
+                1,
+                0,
+            ),
+            (
+                "pzxid",
+                0,
+                1,
+                0,
+            ),
+            (
+                "session",
+                0,
+                1,
+                0,
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&stale);
+}
+
+#[test]
+fn each_library_is_a_preset_with_a_source() {
+    let words: Vec<&str> = PROFILES.iter().map(|p| p.word).collect();
+    assert_eq!(words, ["by-the-book", "curator", "kazoo", "write-lock"]);
+    for profile in PROFILES {
+        assert!(!profile.place.is_empty());
+        let case = three(WORK).set("zookeeper.profile", profile.word);
+        let v = run(&case).judgement.verdict;
+        assert_eq!((v.grants, v.overlap_us, v.stalled), (3, 0, 0), "{}", profile.word);
+    }
+}
+
+/// Whatever befalls clients and links, the recipe by the book never has two znodes first.
+#[test]
+fn the_service_gives_the_lock_to_one_at_a_time_under_any_schedule_with_growing_numbers() {
+    for seed in seeds(60) {
+        let mut draws = Draws::new(seed);
+        let mut case = zk().seed(seed).until("120s").set("link.jitter", "20ms");
+        let timeout = draws.pick(&["4s", "6s", "10s"]);
+        case = case.set("session.timeout", timeout);
+        for (place, id) in ["client-a", "client-b", "client-c", "client-d"].into_iter().enumerate()
+        {
+            let start = format!("{}ms", place as u64 * 300 + draws.up_to(400));
+            let program = "repeat 3; acquire within 30s; if not ok goto out; read x; work 700ms; \
+                           write x = x + 1; out:; release; sleep 300ms; end";
+            case = case.client(id, &start, program);
+        }
+        let ids = ["client-a", "client-b", "client-c", "client-d"];
+        for _ in 0..draws.up_to(5) {
+            let (id, at, span) = (draws.pick(&ids), draws.up_to(40), 1 + draws.up_to(14));
+            let edit = match draws.up_to(4) {
+                0 => format!("at {at}s pause {id} for {span}s"),
+                1 => format!("at {at}s cut {id} zk-a for {span}s"),
+                2 => format!("at {at}s crash {id}; at {}s restart {id}", at + span),
+                3 => format!("drop {id}>zk-a#{}", 2 + draws.up_to(9)),
+                _ => format!("drop zk-a>{id}#{}", 2 + draws.up_to(9)),
+            };
+            case = case.edits(&edit);
+        }
+        let run = run(&case);
+        let v = &run.judgement.verdict;
+        assert_eq!(v.double_grant, 0, "{seed}: {v:?}");
+        let tokens = tokens(&run);
+        assert!(tokens.is_sorted_by(|a, b| a < b), "{seed}: {tokens:?}");
+    }
 }

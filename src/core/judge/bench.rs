@@ -283,6 +283,10 @@ impl Bench {
             // Its own client ended it and has never heard of it: a try that it had given up.
             state.given_up.get_or_insert((at, seen));
         }
+        if matches!(why, TruthEnd::Expired(_)) && state.term_end.is_none() {
+            // What is promised for as long as a session lasts is promised no longer.
+            state.given_up.get_or_insert((at, seen));
+        }
         let broken = state.end_truth(at, said, seen);
         state.unnoticed = believed;
         if broken {

@@ -76,6 +76,8 @@ pub(super) struct Handle {
     /// When it last sent, and when it last heard anything on a connection of its session.
     sent: Local,
     heard: Local,
+    /// When it pings, as it last reckoned.
+    ping: Local,
     /// Since when it has no connection.
     lost: Option<Local>,
     alarm: Option<(u64, Local, TimerId)>,
@@ -97,6 +99,7 @@ impl Handle {
             watches: Set::new(),
             sent: Local(0),
             heard: Local(0),
+            ping: Local(0),
             lost: None,
             alarm: None,
             rests: 0,
@@ -172,6 +175,7 @@ impl Handle {
         cx.ask(server, body, note);
         self.conn = cx.connection(server);
         self.sent = cx.clock(ClockKind::Mono);
+        self.ping = self.sent.plus(Micros(self.timeout.0 * 2 / 3 / 2));
     }
 
     /// Asks something; the answer will have the number that is returned. Where there is no connection it
@@ -223,6 +227,7 @@ impl Handle {
             }
             Packet::Ask(_) => {}
         }
+        self.hurry(cx);
         self.tend(cx, desk, &mut heard);
         heard
     }
@@ -391,7 +396,7 @@ impl Handle {
                 self.drop_it(cx, true, heard);
                 return self.tend(cx, desk, heard);
             }
-            State::Connected if self.next_ping(now) <= now => {
+            State::Connected if self.ping <= now => {
                 let number = desk.request();
                 self.send(cx, number, Rc::new(Request::Ping), None);
             }
@@ -417,26 +422,24 @@ impl Handle {
         }
     }
 
-    /// When it sends a ping, if it sends nothing before: a third of the time-out after it last sent, and
-    /// somewhat earlier where something wakes it before that.
-    fn next_ping(&self, now: Local) -> Local {
+    /// It pings a third of the time-out after it last sent anything, and somewhat earlier where a message
+    /// wakes it before that.
+    fn hurry(&mut self, cx: &Cx<'_, Locks>) {
+        let now = cx.clock(ClockKind::Mono);
         let idle = self.sent.until(now);
-        if idle > MOST_SILENCE {
-            return now;
-        }
         let early = if idle > HURRY { HURRY } else { Micros::ZERO };
         let due = Micros(self.timeout.0 * 2 / 3 / 2);
-        now.plus(due.since(idle).since(early))
+        let left = if idle > MOST_SILENCE { Micros::ZERO } else { due.since(idle).since(early) };
+        self.ping = now.plus(left);
     }
 
     /// Sets the timer for whatever is due next. One that fires too early finds nothing to do.
     fn arm(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk) {
-        let now = cx.clock(ClockKind::Mono);
         let next = match self.state {
             State::Closed => None,
             State::Resting(until) => Some(until),
             State::Connecting(_) => Some(self.patience()),
-            State::Connected => Some(self.patience().min(self.next_ping(now))),
+            State::Connected => Some(self.patience().min(self.ping)),
         };
         let own = self.own_end().filter(|_| self.state != State::Closed);
         let Some(next) = next.into_iter().chain(own).min() else { return };

@@ -58,6 +58,13 @@ impl Library {
         if self.place(turn.lock).unsure && naming != Naming::Plain {
             return self.find(cx, desk, id, Aim::Find);
         }
+        if naming == Naming::Session && self.handle.session().is_none() {
+            // There is no name before there is a session.
+            if let Some(note) = note {
+                cx.note(note);
+            }
+            return self.park(Open { turn: id, lock: turn.lock, aim: Aim::Create });
+        }
         let first = self.first_part(cx);
         let place = self.place(turn.lock);
         let name = [&*first, stem(place.mode)].concat();
