@@ -108,7 +108,7 @@ fn wire(run: &Run) -> Vec<(u64, u16, &'static str)> {
     run.record.messages.iter().map(sent).collect()
 }
 
-fn named<'r>(run: &'r Run, name: &str, of: &str) -> Vec<Micros> {
+fn named(run: &Run, name: &str, of: &str) -> Vec<Micros> {
     let node = run.names().find(of).expect("the node exists");
     let messages = run.record.messages.iter();
     let sent = messages.filter(|m| m.from == node && m.body.name == name);

@@ -227,15 +227,14 @@ impl Library {
         reply: &Reply,
     ) {
         match (open.aim, reply) {
-            (Aim::Clean(_), _) => return self.tidy(cx, desk, open.lock),
+            (Aim::Clean(_), _) => self.tidy(cx, desk, open.lock),
             (Aim::FindToClean, Reply::Children(names, _)) => {
                 if let Some(path) = self.found(open.lock, names) {
                     self.clean(cx, desk, open.lock, path);
                 }
-                return;
             }
             (Aim::Create, Reply::Created(path, books)) => {
-                return self.created(cx, desk, (open.turn, open.lock), path, *books);
+                self.created(cx, desk, (open.turn, open.lock), path, *books);
             }
             (aim, reply) => {
                 if let Some(turn) = self.turn(open.turn) {
