@@ -302,3 +302,167 @@ fn a_container_that_emptied_goes_within_a_minute_and_one_that_was_never_used_sta
     assert_eq!(zoo.call(0, 0, exists("/used", false)), error(Code::NoNode));
     assert!(matches!(zoo.call(0, 0, exists("/new", false)), Reply::Stat(_)));
 }
+
+/// Three servers that agree on everything, of which the last leads, and a lock's parent.
+fn three(clients: usize) -> Zoo {
+    let mut zoo =
+        Zoo::with(3, clients, TICK, |start| start.installed = [(path("/locks"), 0)].into());
+    assert_eq!(zoo.leader(), Some(2));
+    for client in 0..clients {
+        zoo.connect(client, client % 3, 5_000);
+    }
+    zoo
+}
+
+const LOCK: &str = "/locks/lock-";
+
+fn lock() -> Request {
+    create(LOCK, CreateMode::EphemeralSequential)
+}
+
+#[test]
+fn what_one_server_took_all_know_and_each_transaction_has_the_epoch_above_its_counter() {
+    let mut zoo = three(3);
+    for client in 0..3 {
+        assert!(matches!(zoo.call(client, client, lock()), Reply::Created(..)));
+    }
+    // The parent and three sessions came before the znodes.
+    assert_eq!(zoo.zxid(2), (1 << 32) + 7);
+    for client in 0..3 {
+        let names = ["lock-0000000000", "lock-0000000001", "lock-0000000002"];
+        assert_eq!(children(zoo.call(client, client, zoo::list("/locks", false))), names);
+    }
+}
+
+#[test]
+fn a_killed_leader_takes_no_session_with_it_and_the_next_one_begins_an_epoch() {
+    let mut zoo = three(2);
+    zoo.call(1, 1, lock());
+    zoo.kill(2);
+    zoo.until(10_000, |zoo| zoo.leader().is_some());
+    assert!(zoo.is_closed(0) && zoo.is_closed(1), "whoever is not in a quorum serves nobody");
+    assert_eq!(zoo.leader(), Some(1), "of equal logs the higher number decides");
+    zoo.pass(Micros::from_millis(100));
+    assert!(zoo.reconnect(1, 0) && zoo.reconnect(0, 1));
+    assert_eq!(children(zoo.call(1, 0, zoo::list("/locks", false))), ["lock-0000000000"]);
+    assert!(matches!(zoo.call(1, 0, lock()), Reply::Created(..)));
+    assert_eq!(zoo.zxid(1), (2 << 32) + 1);
+    zoo.restart(2);
+    zoo.until(10_000, |zoo| zoo.role(2).is_some_and(|role| role.0 == "follows"));
+    assert_eq!(zoo.role(2), Some(("follows", (2 << 32) + 1)));
+}
+
+#[test]
+fn a_follower_that_is_cut_off_answers_with_what_it_knows_and_sync_waits_for_the_leader() {
+    let mut zoo = three(3);
+    zoo.call(2, 2, lock());
+    zoo.call(0, 0, exists("/locks/lock-0000000000", true));
+    zoo.cut(0, 2, true);
+    zoo.call(2, 2, delete("/locks/lock-0000000000"));
+    zoo.call(1, 1, lock());
+    let old = zoo.call(0, 0, zoo::list("/locks", false));
+    assert_eq!(children(old), ["lock-0000000000"]);
+    zoo.forget();
+    let number = zoo.say(0, 0, Request::Sync { path: path("/") });
+    let behind = zoo.say(0, 0, zoo::list("/locks", false));
+    zoo.pass(Micros::from_millis(500));
+    assert_eq!(zoo.heard(0), []);
+    zoo.cut(0, 2, false);
+    zoo.settle();
+    let heard = zoo.heard(0);
+    assert_eq!(events(&heard[..1]), [(Change::Deleted, "/locks/lock-0000000000")]);
+    assert!(matches!(heard[1], Heard::Answer(n, Reply::Done, _) if n == number));
+    let new = zoo.answer(behind).expect("it waited behind the other").1;
+    assert_eq!(children(new), ["lock-0000000001"]);
+}
+
+#[test]
+fn a_session_that_has_moved_can_still_read_on_its_old_connection_and_loses_it_with_a_write() {
+    let mut zoo = three(2);
+    zoo.call(0, 0, lock());
+    let (session, password) = zoo.session(0);
+    zoo.hang_up(1, 1);
+    let (timeout, seen) = (Micros::from_secs(5), zoo.seen(0));
+    let connect = Request::Connect { session: Some((session, password)), timeout, seen };
+    assert!(matches!(zoo.call(1, 1, connect), Reply::Connected { .. }));
+    zoo.call(1, 1, lock());
+    assert_eq!(children(zoo.call(0, 0, zoo::list("/locks", false))).len(), 2);
+    let before = zoo.zxid(1);
+    zoo.say(0, 0, set("/locks", "old", None));
+    zoo.settle();
+    assert!(zoo.is_closed(0));
+    assert!(matches!(zoo.call(1, 1, exists("/locks", false)), Reply::Stat(s) if s.version == 0));
+    assert_eq!(zoo.zxid(1), before + 1, "the refusal took a number");
+}
+
+#[test]
+fn nothing_expires_without_a_majority_and_after_it_every_session_has_all_its_time() {
+    let mut zoo = three(1);
+    zoo.call(0, 0, lock());
+    zoo.kill(1);
+    zoo.kill(2);
+    zoo.pass(Micros::from_secs(100));
+    assert_eq!(zoo.expired(), None);
+    assert!(zoo.is_closed(0));
+    zoo.restart(1);
+    let elected = zoo.until(20_000, |zoo| zoo.leader().is_some());
+    zoo.pass(Micros::from_secs(20));
+    let silent = zoo.expired().expect("it is over").0 - elected.0;
+    assert!(silent > 5_000_000 - 1_000 && silent <= 5_000_000 + TICK * 1_000 + 1_000, "{silent}");
+}
+
+#[test]
+fn a_follower_that_is_cut_off_answers_pings_until_it_has_not_heard_its_leader_for_six_ticks() {
+    let mut zoo = three(1);
+    zoo.pass(Micros::from_millis(100));
+    zoo.cut(0, 2, true);
+    let (cut, mut last) = (zoo.now(), zoo.now());
+    while !zoo.is_closed(0) {
+        let number = zoo.say(0, 0, Request::Ping);
+        zoo.pass(Micros::from_millis(10));
+        if let Some((at, _)) = zoo.answer(number) {
+            last = at;
+        }
+    }
+    let answered = last.0 - cut.0;
+    // It had heard its leader half a tick ago at the most.
+    let most = 6 * TICK * 1_000;
+    assert!(answered <= most && answered >= most - TICK * 500 - 20_000, "{answered}");
+}
+
+/// Whatever happens to the servers, the end of a session lies between its time-out and a tick more,
+/// counted from when the leader of then heard of it last, or began to lead.
+#[test]
+fn a_session_of_an_ensemble_ends_in_its_tick_whoever_leads() {
+    for seed in 0..24 {
+        let mut draw = draws(100 + seed);
+        let mut zoo = Zoo::with(3, 1, TICK, |start| start.installed = [(path("/locks"), 0)].into());
+        zoo.pass(Micros(draw(1_500_000)));
+        let timeout = 2_000 + draw(6_000);
+        let server = draw(2) as usize;
+        zoo.connect(0, server, timeout);
+        zoo.call(0, server, lock());
+        for _ in 0..draw(3) {
+            zoo.pass(Micros(draw(1_500_000)));
+            zoo.call(0, server, Request::Ping);
+        }
+        if draw(1) > 0 {
+            zoo.kill(2);
+        }
+        let mut known = None;
+        while zoo.expired().is_none() {
+            if let Some(leader) = zoo.leader() {
+                known = zoo.heard_of(leader, 0).or(known);
+            }
+            zoo.pass(Micros(500));
+            assert!(zoo.now() < Micros::from_secs(60), "seed {seed}");
+        }
+        let silent = zoo.expired().expect("it ended").0 - known.expect("somebody led").0;
+        let commit = 2 * zoo.latency();
+        assert!(silent > timeout * 1_000, "seed {seed}: {silent} of {timeout} ms");
+        assert!(
+            silent <= (timeout + TICK) * 1_000 + commit,
+            "seed {seed}: {silent} of {timeout} ms"
+        );
+    }
+}

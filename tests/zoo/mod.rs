@@ -13,7 +13,7 @@ use lockscope::systems::zookeeper::{
     Change, CreateMode, Packet, Password, Path, Reply, Request, Server, SessionId, Start, Zxid,
     number_of,
 };
-use lockscope::systems::{Body, Fact, Locks, Settings};
+use lockscope::systems::{Body, Fact, Locks, Piece, Settings};
 
 /// How long a message takes.
 const LATENCY: Micros = Micros(5);
@@ -128,6 +128,9 @@ struct Ears {
 
 impl Sink<Locks> for Ears {
     fn event(&mut self, event: Event<Testimony>) {
+        if std::env::var_os("SHOW").is_some() {
+            eprintln!("{:?} {:?} {:?}", event.at, event.node, event.what);
+        }
         if let Some(note) = event.note() {
             self.said.push((event.at, event.node, note.clone()));
         }
@@ -149,6 +152,17 @@ impl Sink<Locks> for Ears {
     }
 
     fn message(&mut self, message: MessageInfo<Body>) {
+        if std::env::var_os("SHOW").is_some() {
+            eprintln!(
+                "msg {:?} {:?}->{:?} conn {:?} #{} {}",
+                self.bodies.len(),
+                message.from,
+                message.to,
+                message.conn,
+                message.body.request,
+                message.body.name
+            );
+        }
         self.bodies.push(message.body);
     }
 }
@@ -393,6 +407,48 @@ impl Zoo {
         let (a, b) = (ProcId(a as u16), ProcId(b as u16));
         let ways = vec![(a, b), (b, a)];
         self.strike(&if cut { Fault::Cut(ways, None) } else { Fault::Heal(ways) });
+    }
+
+    /// The server that leads, if there is one that says so; of several, the one with the newest zxid.
+    pub fn leader(&self) -> Option<usize> {
+        let leads = |server: &usize| self.role(*server).is_some_and(|role| role.0 == "leads");
+        (0..self.servers).filter(leads).max_by_key(|server| self.role(*server).map(|role| role.1))
+    }
+
+    /// What a server says it is, and the last transaction that it has carried out.
+    pub fn role(&self, server: usize) -> Option<(&'static str, u64)> {
+        if self.world.is_down(ProcId(server as u16)) {
+            return None;
+        }
+        match self.facts(server).first() {
+            Some(Fact::Row { key, value }) => match (&key[..], &value[..]) {
+                ([Piece::Word(role)], [_, Piece::Token(zxid)]) => Some((role, zxid.0)),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// When the leader has heard of a client's session last.
+    pub fn heard_of(&self, leader: usize, client: usize) -> Option<Micros> {
+        let of = [Piece::Word("session of"), Piece::Client(self.lane(client))];
+        self.facts(leader).into_iter().find_map(|fact| match fact {
+            Fact::Row { key, value } if key == of => match value.get(1) {
+                Some(Piece::Moment(at)) => Some(*at),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Lets time pass until that is so, and says when it was.
+    pub fn until(&mut self, within_ms: u64, is: impl Fn(&Zoo) -> bool) -> Micros {
+        let until = self.now().plus(Micros::from_millis(within_ms));
+        while !is(self) {
+            assert!(self.now() < until, "it did not come about");
+            self.pass(Micros::from_millis(1));
+        }
+        self.now()
     }
 
     pub fn facts(&self, server: usize) -> Vec<Fact> {

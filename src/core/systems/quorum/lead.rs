@@ -116,6 +116,12 @@ impl Leading {
         self.learners.iter().filter(move |(_, l)| takes_part(l)).map(|(peer, _)| *peer)
     }
 
+    /// Whether one that takes part has that connection.
+    pub fn is_linked(&self, link: Link) -> bool {
+        let learner = self.learners.get(&link.by);
+        learner.is_some_and(|l| l.link == link && l.learning == Learning::UpToDate)
+    }
+
     /// Another server has said something on a connection that it opened.
     pub fn hear<C: Clone>(
         &mut self,

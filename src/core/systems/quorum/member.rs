@@ -282,6 +282,20 @@ impl<C: Clone> Member<C> {
         leading.into_iter().flat_map(Leading::followers)
     }
 
+    /// The connection to the leader that it follows; none at any other server.
+    pub fn link(&self) -> Option<Link> {
+        match &self.part {
+            Part::Following(following) if self.own.role != Role::Looking => Some(following.link),
+            _ => None,
+        }
+    }
+
+    /// Whether that is the connection of a server that takes part under this leader. What comes on
+    /// another one is late: its sender has given it up.
+    pub fn is_linked(&self, link: Link) -> bool {
+        matches!(&self.part, Part::Leading(leading) if leading.is_linked(link))
+    }
+
     fn turn(
         &mut self,
         now: Local,

@@ -9,7 +9,7 @@ use super::sessions::Tracker;
 use super::txn::{Asker, Deed, Txn, zxid};
 use crate::sim::{Cx, Local, Micros, ProcId};
 use crate::systems::Locks;
-use crate::systems::quorum::{Peer, Role};
+use crate::systems::quorum::{Link, Role};
 
 /// What only a leader has.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Lead {
     /// The last transaction that it has proposed.
     proposed: Zxid,
     /// Who is told when everything up to there is decided.
-    syncs: Vec<(Zxid, Peer, u64)>,
+    syncs: Vec<(Zxid, Link, u64)>,
     /// When it looks for empty containers next.
     pub next_look: Local,
 }
@@ -57,6 +57,24 @@ pub(super) enum Wanted {
     Write(Rc<Request>),
 }
 
+impl Wish {
+    /// What an arrow between the servers calls it.
+    pub fn name(&self) -> &'static str {
+        match &self.wanted {
+            Wanted::Open => "request connect",
+            Wanted::Validate => "revalidate",
+            Wanted::Sync => "request sync",
+            Wanted::Write(request) => match &**request {
+                Request::Create { .. } => "request create",
+                Request::Delete { .. } => "request delete",
+                Request::SetData { .. } => "request setData",
+                Request::CloseSession => "request closeSession",
+                _ => "request",
+            },
+        }
+    }
+}
+
 impl Server {
     /// The server is something else to the others from now on.
     pub(super) fn became(&mut self, cx: &mut Cx<'_, Locks>, role: Role) {
@@ -78,14 +96,6 @@ impl Server {
         }
     }
 
-    /// What an administrator has made before the run comes first in the log.
-    pub(super) fn install(&mut self, cx: &mut Cx<'_, Locks>) {
-        for (path, counter) in self.start.installed.clone().iter() {
-            let deed = Deed::Install { path: path.clone(), counter: *counter };
-            self.propose(cx, Txn { session: None, by: cx.me(), asker: None, deed });
-        }
-    }
-
     fn propose(&mut self, cx: &mut Cx<'_, Locks>, txn: Txn) {
         let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
         lead.proposed = zxid(next);
@@ -93,8 +103,9 @@ impl Server {
         self.carry_out(cx, effects);
     }
 
-    /// A server wants something for its client.
-    pub(super) fn wish(&mut self, cx: &mut Cx<'_, Locks>, from: Peer, wish: Wish) {
+    /// A server wants something for its client: a follower on its connection, or the leader itself.
+    pub(super) fn wish(&mut self, cx: &mut Cx<'_, Locks>, link: Option<Link>, wish: Wish) {
+        let from = link.map_or(self.me(), |link| link.by);
         let now = Server::now(cx);
         let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
         let Wish { session, by, timeout, ticket, wanted } = wish;
@@ -108,12 +119,14 @@ impl Server {
                 let valid = lead.sessions.touch(session, timeout, now);
                 lead.sessions.own(session, from);
                 let reply = if valid { Reply::Done } else { Reply::Expired };
-                return self.say_word(cx, from, ticket, reply);
+                return self.say_word(cx, link, ticket, reply);
             }
-            Wanted::Sync if lead.proposed > self.last => {
-                return lead.syncs.push((lead.proposed, from, ticket));
-            }
-            Wanted::Sync => return self.say_word(cx, from, ticket, Reply::Done),
+            Wanted::Sync => match link {
+                Some(link) if lead.proposed > self.last => {
+                    return lead.syncs.push((lead.proposed, link, ticket));
+                }
+                _ => return self.say_word(cx, link, ticket, Reply::Done),
+            },
             Wanted::Write(request) => {
                 let checked = match *request {
                     // The end of a session comes from whoever has it, and from nobody else.
@@ -133,11 +146,11 @@ impl Server {
         self.propose(cx, Txn { session: Some(session), by, asker, deed });
     }
 
-    fn say_word(&mut self, cx: &mut Cx<'_, Locks>, to: Peer, ticket: u64, reply: Reply) {
-        if to == self.me() {
-            return self.word(cx, ticket, reply);
+    fn say_word(&mut self, cx: &mut Cx<'_, Locks>, to: Option<Link>, ticket: u64, reply: Reply) {
+        match to {
+            Some(link) => self.tell_word(cx, link, ticket, reply),
+            None => self.word(cx, ticket, reply),
         }
-        self.tell_peer(cx, to, reply.name(), super::peers::Peered::Word(ticket, reply));
     }
 
     /// An entry is decided and carried out here.
@@ -147,11 +160,13 @@ impl Server {
         if let (Deed::Close { .. }, Some(session)) = (&txn.deed, txn.session) {
             lead.sessions.remove(session);
         }
-        let due = |sync: &(Zxid, Peer, u64)| sync.0 <= decided;
-        let told: Vec<(Zxid, Peer, u64)> = lead.syncs.iter().copied().filter(due).collect();
+        let due = |sync: &(Zxid, Link, u64)| sync.0 <= decided;
+        let told: Vec<(Zxid, Link, u64)> = lead.syncs.iter().copied().filter(due).collect();
         lead.syncs.retain(|sync| !due(sync));
         for (_, to, ticket) in told {
-            self.say_word(cx, to, ticket, Reply::Done);
+            if self.member.is_linked(to) {
+                self.say_word(cx, Some(to), ticket, Reply::Done);
+            }
         }
     }
 

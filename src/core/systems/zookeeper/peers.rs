@@ -1,11 +1,14 @@
-//! What the servers of an ensemble say to one another.
+//! What the servers of an ensemble say to one another, and on which connections.
+//!
+//! A follower opens a connection to its leader, and both speak on it until one of them closes it.
+//! Elections go over connections of their own.
 
 use super::lead::Wish;
-use super::request::Reply;
+use super::request::{Reply, SessionId};
 use super::server::Server;
 use super::txn::Txn;
-use crate::sim::{ConnId, Cx, ProcId};
-use crate::systems::quorum::{Message, Peer};
+use crate::sim::{ConnId, Cx, Micros, ProcId};
+use crate::systems::quorum::{Link, Message, Peer, QuorumPacket, Role};
 use crate::systems::{Body, Locks};
 
 /// A word between servers.
@@ -13,24 +16,104 @@ use crate::systems::{Body, Locks};
 pub(super) enum Peered {
     /// What keeps their logs alike.
     Log(Message<Txn>),
+    /// A follower lives, and these are the sessions that it has heard of since it said so last, each
+    /// with its time-out: its answer to the leader's ping.
+    ///
+    /// Source: `Follower.ping`, `LearnerHandler`.
+    Touched(Message<Txn>, Vec<(SessionId, Micros)>),
     /// A follower's client wants something that the leader has to decide.
-    Wish(Wish),
+    Wish(Link, Wish),
     /// The leader's word on that, where no entry of the log carries it.
-    Word(u64, Reply),
+    Word(Link, u64, Reply),
+}
+
+impl Peered {
+    fn link(&self) -> Option<Link> {
+        match self {
+            Peered::Wish(link, _) | Peered::Word(link, ..) => Some(*link),
+            Peered::Log(Message::Linked(link, _))
+            | Peered::Touched(Message::Linked(link, _), _) => Some(*link),
+            Peered::Log(Message::Notification(_))
+            | Peered::Touched(Message::Notification(_), _) => None,
+        }
+    }
+
+    fn packet(&self) -> Option<&QuorumPacket<Txn>> {
+        match self {
+            Peered::Log(Message::Linked(_, packet)) => Some(packet),
+            _ => None,
+        }
+    }
+
+    fn opens(&self) -> bool {
+        matches!(self.packet(), Some(QuorumPacket::FollowerInfo(_)))
+    }
+
+    fn closes(&self) -> bool {
+        matches!(self.packet(), Some(QuorumPacket::Close))
+    }
 }
 
 impl Server {
     /// Says something to another server.
-    pub(super) fn tell_peer(
-        &self,
-        cx: &mut Cx<'_, Locks>,
-        to: Peer,
-        name: &'static str,
-        peered: Peered,
-    ) {
-        if let Some(to) = self.start.servers.get(usize::from(to.0)) {
-            cx.ask(*to, Body::new(name, 0, peered), None);
+    fn tell_peer(&mut self, cx: &mut Cx<'_, Locks>, to: Peer, name: &'static str, said: Peered) {
+        let Some(proc) = self.start.servers.get(usize::from(to.0)).copied() else { return };
+        if said.opens() {
+            cx.abandon(proc);
         }
+        // What goes back to a follower goes on the connection that it has opened.
+        let back = said.link().filter(|link| link.by == to);
+        let conn = back.and_then(|_| self.opened.get(&to).copied());
+        let closes = said.closes();
+        let body = Body::new(name, 0, said);
+        match conn {
+            Some(conn) => cx.send(conn, body, None),
+            None => cx.ask(proc, body, None),
+        };
+        if closes {
+            self.part(cx, to, proc);
+        }
+    }
+
+    /// A connection to another server is closed: whatever is said next goes on another one.
+    fn part(&mut self, cx: &mut Cx<'_, Locks>, peer: Peer, proc: ProcId) {
+        self.opened.remove(&peer);
+        cx.abandon(proc);
+    }
+
+    /// Sends what the log says is to be sent. A follower that answers its leader adds whom it has
+    /// heard of.
+    pub(super) fn tell_log(&mut self, cx: &mut Cx<'_, Locks>, to: Peer, message: Message<Txn>) {
+        let name = message.name();
+        let answers = matches!(message, Message::Linked(_, QuorumPacket::Ping));
+        let follows = matches!(self.member.role(), Role::Following(_));
+        let said = match answers && follows {
+            true => {
+                let touched = std::mem::take(&mut self.touched).into_iter().collect();
+                Peered::Touched(message, touched)
+            }
+            false => Peered::Log(message),
+        };
+        self.tell_peer(cx, to, name, said);
+    }
+
+    /// A follower asks its leader for something.
+    pub(super) fn tell_wish(&mut self, cx: &mut Cx<'_, Locks>, leader: Peer, wish: Wish) {
+        if let Some(link) = self.member.link() {
+            let name = wish.name();
+            self.tell_peer(cx, leader, name, Peered::Wish(link, wish));
+        }
+    }
+
+    /// A leader answers its follower.
+    pub(super) fn tell_word(
+        &mut self,
+        cx: &mut Cx<'_, Locks>,
+        link: Link,
+        ticket: u64,
+        reply: Reply,
+    ) {
+        self.tell_peer(cx, link.by, reply.name(), Peered::Word(link, ticket, reply));
     }
 
     fn peer(&self, proc: ProcId) -> Option<Peer> {
@@ -44,30 +127,53 @@ impl Server {
         cx: &mut Cx<'_, Locks>,
         from: ProcId,
         conn: ConnId,
-        peered: Peered,
+        said: Peered,
     ) {
         let Some(peer) = self.peer(from) else { return };
-        // What comes late on a connection that was given up is not looked at.
-        let newest = self.heard.entry(peer).or_insert(conn);
-        if conn < *newest {
-            return;
+        let now = Server::now(cx);
+        if said.opens() {
+            self.opened.insert(peer, conn);
         }
-        *newest = conn;
-        match peered {
+        let own = said.link().is_some_and(|link| link.by == self.me());
+        if said.closes() && own {
+            cx.hang_up(from, Some(conn));
+        } else if said.closes() && self.opened.get(&peer).is_none_or(|opened| *opened <= conn) {
+            self.part(cx, peer, from);
+        }
+        match said {
             Peered::Log(message) => {
-                let effects = self.member.receive(Server::now(cx), peer, message);
+                let effects = self.member.receive(now, peer, message);
                 self.carry_out(cx, effects);
             }
-            Peered::Wish(wish) => self.wish(cx, peer, wish),
-            Peered::Word(ticket, reply) => self.word(cx, ticket, reply),
+            Peered::Touched(message, touched) => {
+                let effects = self.member.receive(now, peer, message.clone());
+                self.carry_out(cx, effects);
+                let Message::Linked(link, _) = message else { return };
+                if let Some(lead) = self.lead.as_mut().filter(|_| self.member.is_linked(link)) {
+                    for (session, timeout) in touched {
+                        lead.sessions.touch(session, timeout, now);
+                    }
+                }
+            }
+            // What comes late, on a connection that was given up, is not looked at.
+            Peered::Wish(link, wish) if self.member.is_linked(link) => {
+                self.wish(cx, Some(link), wish);
+            }
+            Peered::Word(link, ticket, reply) if self.member.link() == Some(link) => {
+                self.word(cx, ticket, reply);
+            }
+            Peered::Wish(..) | Peered::Word(..) => {}
         }
     }
 
     /// The connection to another server is gone.
-    pub(super) fn lost_peer(&mut self, cx: &mut Cx<'_, Locks>, proc: ProcId) {
-        if let Some(peer) = self.peer(proc) {
-            let effects = self.member.lost(Server::now(cx), peer);
-            self.carry_out(cx, effects);
+    pub(super) fn lost_peer(&mut self, cx: &mut Cx<'_, Locks>, proc: ProcId, conn: ConnId) {
+        let Some(peer) = self.peer(proc) else { return };
+        if self.opened.get(&peer).is_some_and(|opened| *opened > conn) {
+            return;
         }
+        self.opened.remove(&peer);
+        let effects = self.member.lost(Server::now(cx), peer);
+        self.carry_out(cx, effects);
     }
 }

@@ -17,7 +17,7 @@ use crate::judge::{LockId, Testimony};
 use crate::sim::{
     Actor, ClockKind, Clocks, ConnId, CrashKind, Cx, Local, Micros, ProcId, Table, TimerId,
 };
-use crate::systems::quorum::{Effect, Entry, Member, Peer, Role, Timing};
+use crate::systems::quorum::{Effect, Entry, Member, Peer, Role, Stamp, Timing};
 use crate::systems::{Body, Fact, Inquiry, Locks, Settings};
 
 /// What a server is started with.
@@ -94,22 +94,20 @@ pub struct Server {
     pub(super) watches: Watches,
     /// Sessions that a follower has heard of, for its next word to the leader.
     pub(super) touched: Table<SessionId, Micros>,
-    /// The newest connection on which each of the others was heard.
-    pub(super) heard: Table<Peer, ConnId>,
+    /// The connection that each of its followers has opened.
+    pub(super) opened: Table<Peer, ConnId>,
     /// How many things it has asked leaders, in all its lives.
     tickets: u64,
     /// How many sessions it has numbered.
     numbered: u64,
     token: TokenRule,
     alarms: Alarms,
-    was_started: bool,
 }
 
 impl Server {
     /// A server that was not started yet.
     pub fn new(start: Start) -> Server {
-        let of = u8::try_from(start.servers.len()).unwrap_or(u8::MAX);
-        let member = Member::new(Peer(start.place), of, start.timing);
+        let member = member(&start);
         let tree = Tree::new(start.runs_over);
         Server {
             start,
@@ -121,12 +119,11 @@ impl Server {
             links: Vec::new(),
             watches: Watches::default(),
             touched: Table::new(),
-            heard: Table::new(),
+            opened: Table::new(),
             tickets: 0,
             numbered: 0,
             token: TokenRule::default(),
             alarms: Alarms::default(),
-            was_started: false,
         }
     }
 
@@ -302,8 +299,8 @@ impl Server {
         let (session, by, timeout) = (link.session, link.peer, link.timeout);
         let wish = Wish { session, by, timeout, ticket, wanted };
         match self.member.role() {
-            Role::Leading => self.wish(cx, self.me(), wish),
-            Role::Following(leader) => self.tell_peer(cx, leader, "request", Peered::Wish(wish)),
+            Role::Leading => self.wish(cx, None, wish),
+            Role::Following(leader) => self.tell_wish(cx, leader, wish),
             Role::Looking => {}
         }
     }
@@ -351,8 +348,10 @@ impl Server {
     /// Answers what waits for nothing any more, in order.
     fn go_on(&mut self, cx: &mut Cx<'_, Locks>, conn: ConnId) {
         while let Some(link) = self.link(conn) {
-            let ready = link.works.front().is_some_and(|w| !matches!(w.needs, Needs::Ticket(_)));
-            let Some(work) = link.works.pop_front().filter(|_| ready) else { return };
+            if matches!(link.works.front(), None | Some(Work { needs: Needs::Ticket(_), .. })) {
+                return;
+            }
+            let Some(work) = link.works.pop_front() else { return };
             match work.needs {
                 Needs::Refused(Code::SessionMoved) => return self.hang_up(cx, conn),
                 Needs::Refused(code) => self.send(cx, conn, work.number, Reply::Error(code)),
@@ -496,7 +495,7 @@ impl Server {
     pub(super) fn carry_out(&mut self, cx: &mut Cx<'_, Locks>, effects: Vec<Effect<Txn>>) {
         for effect in effects {
             match effect {
-                Effect::Send(to, message) => self.tell_peer(cx, to, "peer", Peered::Log(message)),
+                Effect::Send(to, message) => self.tell_log(cx, to, message),
                 Effect::Commit(entry) => self.commit(cx, &entry),
                 Effect::Became(role) => self.became(cx, role),
             }
@@ -525,6 +524,22 @@ impl Server {
     }
 }
 
+/// The log of a server whose ensemble was elected before the run: what an administrator has made is in
+/// it, and the server with the highest number leads.
+fn member(start: &Start) -> Member<Txn> {
+    let of = u8::try_from(start.servers.len()).unwrap_or(u8::MAX);
+    let term = u32::from(of > 1);
+    let by = start.servers.first().copied().unwrap_or(ProcId(0));
+    let entry = |(index, (path, counter)): (usize, &(Path, i32))| {
+        let deed = Deed::Install { path: path.clone(), counter: *counter };
+        let command = Txn { session: None, by, asker: None, deed };
+        Entry { stamp: Stamp { term, index: index as u32 + 1 }, command }
+    };
+    let log = start.installed.iter().enumerate().map(entry).collect();
+    let leader = Peer(of.saturating_sub(1));
+    Member::established(Peer(start.place), of, leader, log, start.timing)
+}
+
 /// An answer carries the books of a new znode only where that was asked.
 fn trimmed(reply: Reply, request: &Request) -> Reply {
     match (reply, request) {
@@ -551,12 +566,8 @@ impl Actor<Locks> for Server {
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
-        let first = !std::mem::replace(&mut self.was_started, true);
         let effects = self.member.start(Server::now(cx));
         self.carry_out(cx, effects);
-        if first {
-            self.install(cx);
-        }
         self.plan(cx);
     }
 
@@ -600,7 +611,7 @@ impl Actor<Locks> for Server {
         let links = self.links.iter().filter(|link| link.peer == peer && link.conn <= conn);
         let gone: Vec<ConnId> = links.map(|link| link.conn).collect();
         gone.into_iter().for_each(|conn| self.drop_link(conn));
-        self.lost_peer(cx, peer);
+        self.lost_peer(cx, peer, conn);
         self.plan(cx);
     }
 
@@ -612,7 +623,7 @@ impl Actor<Locks> for Server {
         self.links.clear();
         self.watches.clear();
         self.touched = Table::new();
-        self.heard = Table::new();
+        self.opened = Table::new();
         self.alarms = Alarms::default();
     }
 
