@@ -454,7 +454,7 @@ fn a_session_of_an_ensemble_ends_in_its_tick_whoever_leads() {
             if let Some(leader) = zoo.leader() {
                 known = zoo.heard_of(leader, 0).or(known);
             }
-            zoo.pass(Micros(500));
+            zoo.pass(Micros::from_millis(20));
             assert!(zoo.now() < Micros::from_secs(60), "seed {seed}");
         }
         let silent = zoo.expired().expect("it ended").0 - known.expect("somebody led").0;

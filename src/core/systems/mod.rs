@@ -234,7 +234,7 @@ pub struct Registry {
 impl Registry {
     /// All systems of this edition: one line each.
     pub fn standard() -> Registry {
-        Registry { systems: vec![&Lease, &redis::Redis, &redis::Redlock] }
+        Registry { systems: vec![&Lease, &redis::Redis, &redis::Redlock, &zookeeper::ZooKeeper] }
     }
 
     /// These and one more.

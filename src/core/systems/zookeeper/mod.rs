@@ -14,11 +14,13 @@ mod profiles;
 mod queues;
 mod recipe;
 mod request;
+mod rules;
 mod server;
 mod sessions;
 mod shown;
 mod spell;
 mod steps;
+mod system;
 mod tree;
 mod txn;
 mod watches;
@@ -32,6 +34,7 @@ pub use request::{
     WatchKind, Zxid,
 };
 pub use server::{Server, Start};
+pub use system::ZooKeeper;
 
 use super::{LockClient, Settings};
 use crate::sim::ProcId;
