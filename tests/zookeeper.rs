@@ -2,6 +2,7 @@
 
 mod zoo;
 
+use lockscope::judge::Testimony;
 use lockscope::sim::Micros;
 use lockscope::systems::zookeeper::{
     AddWatch, Change, Code, CreateMode, Password, Reply, Request, WatchKind,
@@ -465,4 +466,185 @@ fn a_session_of_an_ensemble_ends_in_its_tick_whoever_leads() {
             "seed {seed}: {silent} of {timeout} ms"
         );
     }
+}
+
+/// Random things happen to servers and links while clients take and leave places in a queue.
+struct Storm {
+    zoo: Zoo,
+    draw: Box<dyn FnMut(u64) -> u64>,
+    servers: usize,
+    down: Vec<usize>,
+    cuts: Vec<(usize, usize)>,
+    /// Where each client is connected to, if it is.
+    at: Vec<Option<usize>>,
+    /// What each was told to stand for it, and what it has asked and not heard of yet.
+    asked: Vec<Vec<u64>>,
+    kept: Vec<String>,
+    names: u32,
+}
+
+impl Storm {
+    fn new(seed: u64) -> Storm {
+        let servers = if seed % 4 == 0 { 5 } else { 3 };
+        let zoo = Zoo::with(servers, 3, TICK, |start| {
+            start.timing.sync_limit = 2;
+            start.installed = [(path("/locks"), 0), (path("/kept"), 0)].into();
+        });
+        let (at, asked) = (vec![None; 3], vec![Vec::new(); 3]);
+        let (down, cuts, kept, names) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        Storm {
+            zoo,
+            draw: Box::new(draws(1_000 + seed)),
+            servers,
+            down,
+            cuts,
+            at,
+            asked,
+            kept,
+            names,
+        }
+    }
+
+    fn strike(&mut self) {
+        let server = (self.draw)(self.servers as u64 - 1) as usize;
+        match (self.draw)(9) {
+            0 if !self.down.contains(&server) && self.down.len() + 1 < self.servers => {
+                self.zoo.kill(server);
+                self.down.push(server);
+            }
+            1 | 2 => {
+                if let Some(server) = self.down.pop() {
+                    self.zoo.restart(server);
+                }
+            }
+            3 if !self.down.contains(&server) => {
+                let span = Micros::from_millis((self.draw)(6_000));
+                self.zoo.pause(server, span);
+            }
+            4 => {
+                let other = (self.draw)(self.servers as u64 - 1) as usize;
+                if other != server {
+                    self.zoo.cut(server, other, true);
+                    self.cuts.push((server, other));
+                }
+            }
+            5 | 6 => {
+                if let Some((a, b)) = self.cuts.pop() {
+                    self.zoo.cut(a, b, false);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn act(&mut self) {
+        let client = (self.draw)(2) as usize;
+        if self.zoo.is_closed(client) {
+            self.at[client] = None;
+        }
+        let Some(server) = self.at[client] else {
+            let server = (self.draw)(self.servers as u64 - 1) as usize;
+            if self.zoo.reconnect_or_begin(client, server, 2_000) {
+                self.at[client] = Some(server);
+            } else {
+                self.zoo.hang_up(client, server);
+            }
+            return;
+        };
+        let request = match (self.draw)(6) {
+            0 | 1 => lock(),
+            2 => delete(&format!("/locks/lock-{:010}", (self.draw)(12))),
+            3 => {
+                self.names += 1;
+                create(&format!("/kept/{}", self.names), CreateMode::Persistent)
+            }
+            4 => zoo::list("/locks", true),
+            5 => Request::CloseSession,
+            _ => Request::Ping,
+        };
+        let number = self.zoo.say(client, server, request);
+        self.asked[client].push(number);
+    }
+
+    /// What was acknowledged is kept.
+    fn note(&mut self) {
+        for number in self.asked.iter_mut().flat_map(std::mem::take) {
+            if let Some((_, Reply::Created(path, _))) = self.zoo.answer(number)
+                && path.as_str().starts_with("/kept/")
+            {
+                self.kept.push(path.name().to_string());
+            }
+        }
+    }
+
+    /// Everything is whole again, and all servers agree.
+    fn calm(&mut self) {
+        for (a, b) in std::mem::take(&mut self.cuts) {
+            self.zoo.cut(a, b, false);
+        }
+        for server in std::mem::take(&mut self.down) {
+            self.zoo.restart(server);
+        }
+        // The last pause is over then, too.
+        self.zoo.pass(Micros::from_secs(7));
+        let servers = self.servers;
+        self.zoo.until(60_000, |zoo| {
+            let roles: Vec<_> = (0..servers).filter_map(|server| zoo.role(server)).collect();
+            roles.len() == servers
+                && roles.iter().all(|role| role.0 != "looks for a leader")
+                && roles.iter().filter(|role| role.0 == "leads").count() == 1
+        });
+        self.zoo.pass(Micros::from_secs(1));
+    }
+}
+
+/// By the word of the servers nobody holds a lock beside another, each grant has a larger number than
+/// the ones before, and each ends once.
+fn one_at_a_time(zoo: &Zoo, seed: u64) -> usize {
+    let (mut open, mut last, mut grants) = (None, 0, 0);
+    for (_, _, said) in zoo.said() {
+        match said {
+            Testimony::Grant { token: Some(token), .. } => {
+                assert_eq!(open, None, "seed {seed}: two hold it");
+                assert!(token.0 > last, "seed {seed}: {} after {last}", token.0);
+                (open, last, grants) = (Some(*token), token.0, grants + 1);
+            }
+            Testimony::Free(..) => assert!(open.take().is_some(), "seed {seed}: nobody held it"),
+            _ => {}
+        }
+    }
+    grants
+}
+
+#[test]
+fn whatever_happens_nobody_holds_beside_another_and_nothing_that_was_answered_is_lost() {
+    let (mut grants, mut kept, mut led) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut storm = Storm::new(seed);
+        for _ in 0..120 {
+            match (storm.draw)(5) {
+                0 => storm.strike(),
+                1 | 2 => {
+                    let span = (storm.draw)(400);
+                    storm.zoo.pass(Micros::from_millis(span));
+                }
+                _ => storm.act(),
+            }
+        }
+        storm.zoo.settle();
+        storm.note();
+        storm.calm();
+        grants += one_at_a_time(&storm.zoo, seed);
+        kept += storm.kept.len();
+        storm.zoo.connect(0, 0, 5_000);
+        for server in 0..storm.servers {
+            storm.zoo.hang_up(0, server);
+            assert!(storm.zoo.reconnect(0, server), "seed {seed}, server {server}");
+            let there = children(storm.zoo.call(0, server, zoo::list("/kept", false)));
+            let lost = storm.kept.iter().find(|name| !there.contains(name));
+            assert_eq!(lost, None, "seed {seed}, server {server}");
+        }
+        led += storm.zoo.role(0).expect("it runs").1 >> 32;
+    }
+    assert!(grants > 100 && kept > 100 && led > 100, "{grants} {kept} {led}");
 }

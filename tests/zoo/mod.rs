@@ -120,15 +120,19 @@ impl Actor<Locks> for Caller {
 /// Hears what reaches the clients, and what servers testify.
 #[derive(Default)]
 struct Ears {
-    bodies: Vec<Body>,
+    bodies: Vec<(Body, ConnId)>,
+    /// The connection on which each client has spoken last: what comes on another one, it has given up.
+    spoken: Vec<(ProcId, ConnId)>,
     servers: u16,
+    /// All that happens is printed.
+    shown: bool,
     heard: Vec<(Micros, ProcId, Heard)>,
     said: Vec<(Micros, ProcId, Testimony)>,
 }
 
 impl Sink<Locks> for Ears {
     fn event(&mut self, event: Event<Testimony>) {
-        if std::env::var_os("SHOW").is_some() {
+        if self.shown {
             eprintln!("{:?} {:?} {:?}", event.at, event.node, event.what);
         }
         if let Some(note) = event.note() {
@@ -136,15 +140,20 @@ impl Sink<Locks> for Ears {
         }
         let heard = match event.what {
             _ if event.node.0 < self.servers => return,
-            What::Deliver(message) => match self.bodies[message.0 as usize].get::<Packet>() {
-                Some(Packet::Answer(reply, zxid)) => {
-                    let number = self.bodies[message.0 as usize].request;
-                    Heard::Answer(number, (**reply).clone(), *zxid)
+            What::Deliver(message) => {
+                let (body, conn) = &self.bodies[message.0 as usize];
+                if !self.spoken.contains(&(event.node, *conn)) {
+                    return;
                 }
-                Some(Packet::Event(change, path)) => Heard::Event(*change, path.clone()),
-                Some(Packet::Close) => Heard::Closed,
-                _ => return,
-            },
+                match body.get::<Packet>() {
+                    Some(Packet::Answer(reply, zxid)) => {
+                        Heard::Answer(body.request, (**reply).clone(), *zxid)
+                    }
+                    Some(Packet::Event(change, path)) => Heard::Event(*change, path.clone()),
+                    Some(Packet::Close) => Heard::Closed,
+                    _ => return,
+                }
+            }
             What::Reset(_) => Heard::Closed,
             _ => return,
         };
@@ -152,18 +161,15 @@ impl Sink<Locks> for Ears {
     }
 
     fn message(&mut self, message: MessageInfo<Body>) {
-        if std::env::var_os("SHOW").is_some() {
-            eprintln!(
-                "msg {:?} {:?}->{:?} conn {:?} #{} {}",
-                self.bodies.len(),
-                message.from,
-                message.to,
-                message.conn,
-                message.body.request,
-                message.body.name
-            );
+        if self.shown {
+            let (from, to, name) = (message.from, message.to, message.body.name);
+            eprintln!("message {}: {from:?} to {to:?}: {name}", self.bodies.len());
         }
-        self.bodies.push(message.body);
+        if message.from.0 >= self.servers {
+            self.spoken.retain(|spoken| spoken.0 != message.from);
+            self.spoken.push((message.from, message.conn));
+        }
+        self.bodies.push((message.body, message.conn));
     }
 }
 
@@ -223,7 +229,11 @@ impl Zoo {
             edits: 1,
             until: Micros(1 << 60),
         };
-        let ears = Ears { servers: servers as u16, ..Ears::default() };
+        let ears = Ears {
+            servers: servers as u16,
+            shown: std::env::var_os("SHOW").is_some(),
+            ..Ears::default()
+        };
         let known = vec![Known::default(); clients];
         let (world, asked, asked_at, read) = (World::new(Rc::new(plan)), 0, Micros::ZERO, 0);
         let mut zoo = Zoo { world, ears, servers, known, asked, asked_at, read };
@@ -265,6 +275,7 @@ impl Zoo {
             let known = &mut self.known[usize::from(lane.0) - self.servers];
             match heard {
                 Heard::Answer(_, reply, zxid) => {
+                    assert!(*zxid >= known.seen, "client {lane:?} goes back in time");
                     known.seen = known.seen.max(*zxid);
                     if let Reply::Connected { session, password, .. } = reply {
                         known.session = Some((*session, *password));
@@ -324,6 +335,21 @@ impl Zoo {
         let number = self.say(client, server, connect);
         self.settle();
         matches!(self.answer(number), Some((_, Reply::Connected { .. })))
+    }
+
+    /// The same; or a new one, where it has none or that one is over.
+    pub fn reconnect_or_begin(&mut self, client: usize, server: usize, timeout: u64) -> bool {
+        if self.known[client].session.is_some() {
+            let number = self.asked + 1;
+            if self.reconnect(client, server) {
+                return true;
+            }
+            if !matches!(self.answer(number), Some((_, Reply::Expired))) {
+                return false;
+            }
+        }
+        self.known[client] = Known { timeout, ..Known::default() };
+        self.reconnect(client, server)
     }
 
     pub fn session(&self, client: usize) -> (SessionId, Password) {
