@@ -4,79 +4,20 @@ mod support;
 
 use lockscope::judge::Testimony;
 use lockscope::run::{Run, compile, kind};
-use lockscope::sim::{Actor, EventId, Micros, ProcId};
-use lockscope::systems::quorum::Timing;
-use lockscope::systems::zookeeper::{self, CLIENT_SETTINGS, PROFILES, Path, Server, Start};
-use lockscope::systems::{Kind, LockClient, Locks, Preset, Registry, Settings, Spec, System};
+use lockscope::sim::{EventId, Micros};
+use lockscope::systems::Registry;
+use lockscope::systems::zookeeper::PROFILES;
 use support::{Case, Draws, seeds, when};
-
-#[derive(Clone, Copy, Debug)]
-struct Alone;
-
-const OWN: Spec = Spec {
-    key: "zookeeper.version",
-    kind: Kind::Choice(&["zookeeper-3.8", "zookeeper-3.9.3"]),
-    default: "zookeeper-3.8",
-    about: "x.",
-};
-
-impl System for Alone {
-    fn name(&self) -> &'static str {
-        "zookeeper"
-    }
-    fn about(&self) -> &'static str {
-        "x."
-    }
-    fn token_word(&self) -> &'static str {
-        "czxid"
-    }
-    fn settings(&self) -> &'static [Spec] {
-        Box::leak([CLIENT_SETTINGS, &[OWN]].concat().into_boxed_slice())
-    }
-    fn presets(&self) -> &'static [Preset] {
-        PROFILES
-    }
-    fn stepless(&self) -> Option<&'static str> {
-        None
-    }
-    fn servers(
-        &self,
-        settings: &Settings,
-        _locks: usize,
-        first: ProcId,
-    ) -> Vec<(String, String, Box<dyn Actor<Locks>>)> {
-        let locks: Vec<Path> = settings.locks().iter().map(|l| Path::of_lock(l)).collect();
-        let mut installed = vec![(Path::new("/locks"), 0)];
-        installed.extend(locks.iter().map(|l| (l.clone(), 0)));
-        let timing = Timing { tick: Micros::from_secs(2), init_limit: 10, sync_limit: 5 };
-        let start = Start {
-            servers: [first].into(),
-            place: 0,
-            timing,
-            runs_over: false,
-            locks: locks.into(),
-            installed: installed.into(),
-        };
-        vec![("zk-a".into(), "ZooKeeper A".into(), Box::new(Server::new(start).under(settings)))]
-    }
-    fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
-        zookeeper::client(settings, servers)
-    }
-}
-
-fn registry() -> Registry {
-    Registry::standard().with(&Alone)
-}
 
 fn zk() -> Case {
     let mut case = Case::new(&[("x", 0)]).invariant("x == done");
     case.scenario.system = "zookeeper".into();
-    case.scenario.settings = Default::default();
+    case.scenario.settings = [("zookeeper.servers".to_string(), "1".to_string())].into();
     case
 }
 
 fn run(case: &Case) -> Run {
-    match compile(&case.scenario, &case.edits, &registry()) {
+    match compile(&case.scenario, &case.edits, &Registry::standard()) {
         Ok(compiled) => {
             let run = Run::of(compiled);
             if std::env::var_os("SHOW").is_some() {
@@ -166,7 +107,7 @@ fn four_words_of_a_program_do_what_acquire_does_message_by_message() {
 fn a_system_without_steps_says_so_where_they_stand() {
     let case = Case::new(&[("x", 0)]).client("client-a", "0s", "acquire; list; release");
     let errors =
-        compile(&case.scenario, &[], &registry()).expect_err("leases have no queue to list");
+        compile(&case.scenario, &[], &Registry::standard()).expect_err("leases have no queue to list");
     let error = errors.first().expect("one is enough");
     assert_eq!(error.place.path, ["clients", "client-a", "program", "1"]);
     expect_test::expect![
