@@ -122,3 +122,27 @@ fn every_answer_of_a_simulated_redis_has_a_rule_behind_it() {
     }
     assert!(without.is_empty(), "without a rule: {without:#?}");
 }
+
+#[test]
+fn every_answer_of_a_simulated_zookeeper_has_a_rule_behind_it() {
+    const PROGRAM: &str = "acquire; read x; work 3s; renew; write x = x + 1; release";
+    const TROUBLE: [&str; 6] = [
+        "",
+        "at 1500ms kill zk-c; at 20s restart zk-c",
+        "at 1s pause client-a for 15s",
+        "at 1s cut {client-a}|{zk-a zk-b zk-c} for 20s",
+        "at 1s cut {client-a zk-a}|{zk-b zk-c} for 30s",
+        "at 1s kill client-a",
+    ];
+    let mut without = BTreeMap::new();
+    let choices = Registry::standard().find("zookeeper").expect("it is there").settings();
+    for spec in choices.iter().filter(|spec| spec.key != "zookeeper.servers") {
+        let Kind::Choice(words) = spec.kind else { continue };
+        for (word, edits) in words.iter().flat_map(|w| TROUBLE.map(|edits| (w, edits))) {
+            let case = support::counters("zookeeper", PROGRAM, "200ms");
+            let run = case.set(spec.key, word).edits(edits).run();
+            bare(&run, &format!("zookeeper, {} {word}, {edits}", spec.key), &mut without);
+        }
+    }
+    assert!(without.is_empty(), "without a rule: {without:#?}");
+}

@@ -58,7 +58,7 @@ struct Work {
 
 /// A client's connection.
 #[derive(Clone, Debug)]
-pub(super) struct Link {
+pub(super) struct Guest {
     pub conn: ConnId,
     pub peer: ProcId,
     pub session: SessionId,
@@ -90,7 +90,7 @@ pub struct Server {
     pub(super) lead: Option<Lead>,
     /// It answers clients: it leads or follows.
     pub(super) serves: bool,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<Guest>,
     pub(super) watches: Watches,
     /// Sessions that a follower has heard of, for its next word to the leader.
     pub(super) touched: Table<SessionId, Micros>,
@@ -147,7 +147,7 @@ impl Server {
         cx.clock(ClockKind::Mono)
     }
 
-    fn link(&mut self, conn: ConnId) -> Option<&mut Link> {
+    fn link(&mut self, conn: ConnId) -> Option<&mut Guest> {
         self.links.iter_mut().find(|link| link.conn == conn)
     }
 
@@ -234,7 +234,7 @@ impl Server {
                 (session, Wanted::Validate)
             }
         };
-        self.links.push(Link { conn, peer, session, timeout, works: VecDeque::new() });
+        self.links.push(Guest { conn, peer, session, timeout, works: VecDeque::new() });
         if self.lead.is_none() {
             self.touched.insert(session, timeout);
         }
