@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use expect_test::expect_file;
 use lockscope::judge::{
-    Ask, CellId, Grant, LockId, Operation, Section, Testimony, Token, TruthEnd, Write,
+    Ask, Ballot, CellId, Grant, LockId, Operation, Seat, Section, Standing, Testimony, Token,
+    TruthEnd, Write,
 };
 use lockscope::narrate::{self, Tone};
 use lockscope::run::{Run, kind};
@@ -199,12 +200,29 @@ fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
         claims: false,
     };
     let write = Write { number: 0, value: 90, more: false };
+    let (client, ballot) = (ProcId(0), Ballot::of([Some(true), Some(true), None].into_iter()));
+    let seats = |holds: &[bool]| {
+        let seat = |(number, holds): (usize, &bool)| {
+            let client = ProcId(number as u16 % 2);
+            Seat { client, number: number as i64, holds: *holds }
+        };
+        holds.iter().enumerate().map(seat).collect()
+    };
     vec![
         What::Restart,
         What::Note(Testimony::Void(op, write, MsgId(0))),
         What::Note(Testimony::Ask { lock: LockId(0), ask: Ask::Holder, first: true, within: None }),
         What::Note(Testimony::Free(grant, TruthEnd::Removed(ProcId(1)))),
         What::Note(Testimony::Free(grant, TruthEnd::Forgotten)),
+        What::Note(Testimony::Stand(Standing::Leads(2))),
+        What::Note(Testimony::Stand(Standing::Follows(ProcId(2)))),
+        What::Note(Testimony::Stand(Standing::Seeks)),
+        What::Note(Testimony::Decide(Token(41), ballot)),
+        What::Note(Testimony::Line(LockId(0), seats(&[]))),
+        What::Note(Testimony::Line(LockId(0), seats(&[true, false, false]))),
+        What::Note(Testimony::Watched { lock: LockId(0), watcher: client, of: Some(ProcId(1)) }),
+        What::Note(Testimony::Watched { lock: LockId(0), watcher: client, of: None }),
+        What::Note(Testimony::Lapse { client, heard: Micros::ZERO, span: Micros::from_secs(1) }),
         What::ClockStep(-8_000_000),
         What::ClockRate(Ratio { num: 4, den: 5 }),
         What::Limit(Limit::Steps),

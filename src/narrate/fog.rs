@@ -145,6 +145,13 @@ impl Teller<'_> {
             Testimony::Keep { lock, of, ended, .. } => {
                 self.keeps(id, node, *lock, *of, None, *ended)
             }
+            // For how long, its own clock might say otherwise.
+            Testimony::Lapse { client, .. } => {
+                let whose = self.whose(*client);
+                format!(
+                    "{me} has heard nothing of {whose} session for too long, and wants it to end."
+                )
+            }
             Testimony::Read(op) => format!("{me} sends a read of {}.", self.cell_of(op)),
             Testimony::Accept(op, write, ..) => {
                 format!("{me} accepts {}.", self.write(op, write, false))
@@ -252,6 +259,12 @@ impl Teller<'_> {
                         left => format!("{}, {} left", reading(at), span(left)),
                     };
                     (self.deadline_of(*lock), value)
+                }
+                Fact::Session { client, until: Some(until), span: of, rounded } => {
+                    let mono = world.clocks(node).mono;
+                    let (at, now) = (mono.read(*until), mono.read(world.now()));
+                    let left = now.until(at);
+                    self.session(*client, reading(at), left, *of, *rounded)
                 }
                 fact => self.fact(world, fact),
             });

@@ -2,7 +2,7 @@
 
 use super::sentence::sentence;
 use crate::json::Json;
-use crate::judge::Testimony;
+use crate::judge::{Seat, Testimony};
 use crate::run::{ClientSpec, ResourceSpec, Run, Scenario, kind};
 use crate::sim::{Discard, EventId, Micros, MsgId, ProcId, Table, What, World};
 
@@ -127,6 +127,8 @@ fn event(run: &Run, at: EventId, local_us: i64) -> Json {
         ("grant", kind::grant(at, event).map(|g| u64::from(g.0.0).into())),
         ("keeps", keeps(run, event.note())),
         ("count", count(event.note())),
+        ("decides", decides(event.note())),
+        ("line", line(run, event.note())),
         ("sentence", Some(sentence(run, at).into())),
     ])
 }
@@ -152,6 +154,26 @@ fn count(note: Option<&Testimony>) -> Option<Json> {
         // `null` where the client may not act.
         ("left_us", left.map(|left| left.0).into()),
     ]))
+}
+
+/// How many servers have logged what is decided.
+fn decides(note: Option<&Testimony>) -> Option<Json> {
+    let Some(Testimony::Decide(_, ballot)) = note else { return None };
+    let [yes, _, of] = ballot.counts().map(u64::from);
+    Some(object([("logged", yes.into()), ("of", of.into())]))
+}
+
+/// Who stands in a queue, in its order.
+fn line(run: &Run, note: Option<&Testimony>) -> Option<Json> {
+    let Some(Testimony::Line(_, seats)) = note else { return None };
+    let seat = |seat: &Seat| {
+        object([
+            ("client", id(run, seat.client).into()),
+            ("number", seat.number.to_string().into()),
+            ("holds", seat.holds.into()),
+        ])
+    };
+    Some(seats.iter().map(seat).collect())
 }
 
 fn message(run: &Run, msg: MsgId) -> Json {

@@ -287,6 +287,20 @@ impl Teller<'_> {
             Fact::Watch { watcher, of } => {
                 (format!("{} watches", self.label(*watcher)), self.label(*of))
             }
+            Fact::Seat { client, name, holds, .. } => {
+                let holds = if *holds { ", holds the lock" } else { "" };
+                (one_line(name), format!("{}{holds}", self.label(*client)))
+            }
+            Fact::Session { client, until, span, rounded } => match until {
+                Some(until) => {
+                    let left = until.since(world.now());
+                    self.session(*client, moment(*until), left, *span, *rounded)
+                }
+                None => {
+                    let key = format!("{} session", self.whose(*client));
+                    (key, "lasts while its clock stands still".to_string())
+                }
+            },
             Fact::Clock { ahead_us } => {
                 let way = if *ahead_us < 0 { "behind" } else { "ahead" };
                 ("clock".into(), format!("{} {way}", span(Micros(ahead_us.unsigned_abs()))))

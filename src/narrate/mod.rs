@@ -8,6 +8,7 @@
 mod aside;
 mod bounds;
 mod consequence;
+mod ensemble;
 mod fog;
 mod headline;
 mod json;

@@ -47,6 +47,11 @@ impl Teller<'_> {
             | Testimony::Moves(..)
             | Testimony::Decline(..)
             | Testimony::Count(..) => self.one_of_several(id, node, note),
+            Testimony::Stand(_)
+            | Testimony::Decide(..)
+            | Testimony::Line(..)
+            | Testimony::Watched { .. }
+            | Testimony::Lapse { .. } => self.one_of_an_ensemble(id, node, note),
             Testimony::Ask { lock, ask, first, .. } => {
                 let asked = self.ask(&me, *lock, *ask, *first);
                 self.in_full(id, asked)

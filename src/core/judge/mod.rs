@@ -16,7 +16,7 @@ pub use bench::{Bench, Setup, judge};
 pub use history::{Effect, History, Ruling};
 pub use spans::{Span, total, union, without};
 pub use testimony::{
-    Ask, Ballot, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Section, SectionEnd,
-    SessionState, Testimony, Token, TruthEnd, Unmet, Write,
+    Ask, Ballot, BeliefEnd, CellId, Grant, LockId, Mode, Operation, Rejection, Seat, Section,
+    SectionEnd, SessionState, Standing, Testimony, Token, TruthEnd, Unmet, Write,
 };
 pub use verdict::{Finding, Interval, IntervalKind, Judgement, Metrics, Orphaned, Verdict};

@@ -1,5 +1,7 @@
 //! What systems say to the judge: a closed set of statements that knows no protocol.
 
+use std::rc::Rc;
+
 use crate::sim::{EventId, Micros, MsgId, Outcome, ProcId};
 
 /// A lock: its index in the scenario.
@@ -262,6 +264,28 @@ impl Ballot {
     }
 }
 
+/// What a server is to the others, where one of them leads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Standing {
+    /// It leads, in this term.
+    Leads(u32),
+    /// It follows that one.
+    Follows(ProcId),
+    /// It knows of nobody who leads.
+    Seeks,
+}
+
+/// A place in the queue of a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Seat {
+    /// Whose it is.
+    pub client: ProcId,
+    /// The number on it.
+    pub number: i64,
+    /// Whoever sits there holds the lock.
+    pub holds: bool,
+}
+
 /// A statement. Times and places are those of the event that carries it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Testimony {
@@ -363,6 +387,21 @@ pub enum Testimony {
     Reject(Operation, Option<(Write, MsgId)>, Rejection),
     /// A client consumes the answer to a write or a claim, or a refusal, or gives up waiting.
     Told(Section, Outcome),
+    /// What a server is to the others from now on.
+    Stand(Standing),
+    /// A majority of the servers has logged what has this number, which decides it: who has said so, by
+    /// their places.
+    Decide(Token, Ballot),
+    /// Who stands in the queue of a lock from now on, in its order; those that hold the lock come first.
+    Line(LockId, Rc<[Seat]>),
+    /// A server will tell a client when that one's place in the queue of a lock is gone, or when anything
+    /// changes in the whole queue.
+    #[allow(missing_docs, reason = "said above")]
+    Watched { lock: LockId, watcher: ProcId, of: Option<ProcId> },
+    /// A server has not heard of a client's session since then, which is longer than the session's span: it
+    /// wants the session to end.
+    #[allow(missing_docs, reason = "said above")]
+    Lapse { client: ProcId, heard: Micros, span: Micros },
     /// A server takes the place of that one: what it says counts from now on.
     Lead(ProcId),
     /// A server throws out what it knew of a lock.

@@ -2,7 +2,7 @@
 
 use crate::judge::{CellId, LockId};
 use crate::sim::{MessageInfo, ProcId};
-use crate::systems::{Body, Group, Rules};
+use crate::systems::{Body, Group, Rules, Traffic};
 
 /// What kind of node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,8 @@ pub struct Names {
     pub token_word: &'static str,
     /// How the servers are named together, where none of them grants alone.
     pub group: Option<Group>,
+    /// How messages are to be read.
+    pub traffic: Traffic,
     /// The rules of this system, by whose they are.
     pub rules: &'static [Rules],
 }
@@ -80,6 +82,16 @@ impl Names {
         let (group, node) = (self.group?, self.nodes.get(usize::from(proc.0))?);
         let short = || node.label.strip_prefix(group.each).unwrap_or(&node.label);
         (node.kind == NodeKind::Service).then(short)
+    }
+
+    /// Servers that stand together, of which one leads, so that each of them speaks for all.
+    pub fn led(&self) -> bool {
+        self.group.is_some() && self.traffic.round.is_some()
+    }
+
+    /// Servers that stand together, and of which none grants alone: clients count their answers.
+    pub fn counted(&self) -> bool {
+        self.group.is_some() && !self.led()
     }
 
     /// The lane of the node with this id.

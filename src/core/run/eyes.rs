@@ -7,7 +7,7 @@
 
 use super::kind;
 use super::replay::Run;
-use crate::judge::{Operation, Testimony};
+use crate::judge::{Operation, Standing, Testimony};
 use crate::sim::{ClockKind, Discard, Event, EventId, Local, MsgId, Outcome, ProcId, What, World};
 
 /// One thing that a node has seen.
@@ -245,6 +245,15 @@ fn said(run: &Run, note: &Testimony) -> [i64; 3] {
         Testimony::Grant { term, mode, woken, .. } => {
             [term.map_or(0, |t| t.0 as i64), *mode as i64, i64::from(*woken)]
         }
+        Testimony::Stand(Standing::Leads(term)) => [0, i64::from(*term), 0],
+        Testimony::Stand(Standing::Follows(whom)) => [1, i64::from(whom.0), 0],
+        Testimony::Stand(Standing::Seeks) => [2, 0, 0],
+        Testimony::Decide(_, ballot) => [ballot.bits(), 0, 0],
+        Testimony::Line(_, seats) => {
+            let last = seats.last().map_or(0, |seat| seat.number);
+            [seats.len() as i64, seats.first().map_or(0, |seat| seat.number), last]
+        }
+        Testimony::Watched { of, .. } => [of.map_or(-1, |of| i64::from(of.0)), 0, 0],
         Testimony::Lead(after) => [i64::from(after.0), 0, 0],
         Testimony::Decline(_, _, ask) => [*ask as i64, 0, 0],
         Testimony::Count(_, ask, ballot, elapsed, left) => {

@@ -2,7 +2,7 @@
 
 use super::replay::Run;
 use crate::judge::{
-    Ask, BeliefEnd, Grant, LockId, Operation, SessionState, Testimony, Token, TruthEnd,
+    Ask, BeliefEnd, Grant, LockId, Operation, SessionState, Standing, Testimony, Token, TruthEnd,
 };
 use crate::sim::{Event, EventId, ProcId, Record, What};
 use crate::systems::Locks;
@@ -50,6 +50,11 @@ pub const KINDS: &[(&str, &str)] = &[
     ("free", "A truth ends by its holder's release."),
     ("remove", "A truth is ended by somebody else's request."),
     ("forget", "The service loses a truth."),
+    ("stand", "A server leads, follows or looks for a leader from now on."),
+    ("decide", "A majority of the servers has logged a change: it is decided."),
+    ("line", "The queue of a lock is another one than before."),
+    ("watched", "A server will tell a client when another one's place in a queue is gone."),
+    ("lapse", "A server has heard nothing of a client's session for too long."),
     ("lead", "A server takes the place of another one: what it says counts from now on."),
     ("evict", "A server throws out what it knew of a lock."),
     (
@@ -162,6 +167,11 @@ fn note_kind(note: &Testimony) -> &'static str {
             TruthEnd::Removed(_) => "remove",
             TruthEnd::Forgotten => "forget",
         },
+        Testimony::Stand(_) => "stand",
+        Testimony::Decide(..) => "decide",
+        Testimony::Line(..) => "line",
+        Testimony::Watched { .. } => "watched",
+        Testimony::Lapse { .. } => "lapse",
         Testimony::Lead(_) => "lead",
         Testimony::Evict(_) => "evict",
         Testimony::Ask { ask, .. } => asked(*ask),
@@ -214,6 +224,8 @@ pub fn client(record: &Record<Locks>, event: &Event<Testimony>) -> Option<ProcId
         | Testimony::Queue(_, client)
         | Testimony::Wake(_, client) => Some(*client),
         Testimony::Keep { of, .. } => of.map(|of| of.0),
+        Testimony::Watched { watcher, .. } => Some(*watcher),
+        Testimony::Lapse { client, .. } => Some(*client),
         Testimony::Mint(grant, _)
         | Testimony::Extend(grant, ..)
         | Testimony::Expires(grant, _)
@@ -290,7 +302,7 @@ pub fn token(record: &Record<Locks>, event: &Event<Testimony>) -> Option<Token> 
         | Testimony::Extend(grant, ..)
         | Testimony::Expires(grant, _)
         | Testimony::Believe(_, grant, _) => token_of(record, *grant),
-        Testimony::Hand(_, token, _) => Some(*token),
+        Testimony::Hand(_, token, _) | Testimony::Decide(token, _) => Some(*token),
         note => at_resource(note)?.token,
     }
 }
@@ -330,6 +342,8 @@ pub fn lock(record: &Record<Locks>, id: EventId, event: &Event<Testimony>) -> Op
         | Testimony::Count(lock, ..)
         | Testimony::Inquire(lock, _)
         | Testimony::Evict(lock)
+        | Testimony::Line(lock, _)
+        | Testimony::Watched { lock, .. }
         | Testimony::Hand(lock, ..) => Some(*lock),
         note => {
             if let Some(op) = operation(note) {
@@ -368,6 +382,8 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
             | Testimony::Check(..)
             | Testimony::Hand(..)
             | Testimony::Lead(_)
+            | Testimony::Stand(Standing::Leads(_))
+            | Testimony::Lapse { .. }
             | Testimony::Evict(_)
             | Testimony::Session(SessionState::Unsure | SessionState::Over)
             | Testimony::Refuse(_, _, Ask::Renew),
@@ -384,6 +400,8 @@ pub fn weight(event: &Event<Testimony>) -> Weight {
         Some(
             Testimony::Keep { .. }
             | Testimony::Moves(..)
+            | Testimony::Decide(..)
+            | Testimony::Line(..)
             | Testimony::Decline(..)
             | Testimony::Answer(..)
             | Testimony::Session(_)

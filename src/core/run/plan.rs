@@ -239,6 +239,7 @@ impl Builder<'_> {
         let mut names = Names {
             token_word: system.token_word(),
             group: system.group(),
+            traffic: system.traffic(),
             rules: system.rules(),
             ..Names::default()
         };

@@ -154,8 +154,16 @@ pub enum Fact {
     Ticks { label: &'static str, answers: Vec<Option<bool>> },
     /// Who waits, in order.
     Queue { lock: LockId, waiting: Vec<ProcId> },
-    /// One waits for something of another.
+    /// One waits for something of another; where it waits for any change of a queue, of the server that
+    /// has it.
     Watch { watcher: ProcId, of: ProcId },
+    /// A place in the queue of a lock, with its number and the name of the record that stands for it; those
+    /// that hold the lock come first.
+    Seat { lock: LockId, client: ProcId, number: i64, name: Rc<str>, holds: bool },
+    /// A session that ends unless something is heard of it: at that moment, none while the clock stands
+    /// still; for how long it may be silent; and how much later than that the moment is at most, because
+    /// it is rounded up.
+    Session { client: ProcId, until: Option<Micros>, span: Micros, rounded: Micros },
     /// A clock that does not show true time, with the difference in microseconds.
     Clock { ahead_us: i64 },
 }
@@ -167,6 +175,19 @@ pub struct Group {
     pub name: &'static str,
     /// What the label of each begins with; the rest tells them apart.
     pub each: &'static str,
+}
+
+/// How to read what is sent, for whoever draws it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Traffic {
+    /// The names of messages that say only that their sender is there: no picture has room for them.
+    pub beats: &'static [&'static str],
+    /// What the servers say to one another about one change, where one of them leads: its proposal, the
+    /// others' word that they have logged it, its word that it is decided. All three carry the number of
+    /// the change as their token.
+    pub round: Option<[&'static str; 3]>,
+    /// What the field calls the time of one leader: `epoch`, `term`.
+    pub term: &'static str,
 }
 
 /// What a token is called that has no order: it can be told from others, and no more.
@@ -197,6 +218,10 @@ pub trait System: Sync {
     /// Its servers as a group, where they are one.
     fn group(&self) -> Option<Group> {
         None
+    }
+    /// How its messages are to be read.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
     }
     /// Why its locks cannot be shared; none where they can.
     fn exclusive(&self) -> Option<&'static str> {

@@ -1,0 +1,88 @@
+//! What is said of servers of which one leads, and of a queue that clients keep there themselves.
+
+use super::teller::Teller;
+use super::words::span;
+use crate::judge::{LockId, Seat, Standing, Testimony};
+use crate::sim::{EventId, Micros, ProcId};
+
+/// Of a longer queue the first are named.
+const NAMED: usize = 4;
+
+impl Teller<'_> {
+    /// A statement of such a server.
+    pub fn one_of_an_ensemble(&self, id: EventId, node: ProcId, note: &Testimony) -> String {
+        let me = self.label(node);
+        match note {
+            Testimony::Stand(Standing::Leads(term)) => {
+                let word = self.run.names().traffic.term;
+                format!("{me} leads from now on, in {word} {term}.")
+            }
+            Testimony::Stand(Standing::Follows(leader)) => {
+                format!("{me} follows {} from now on.", self.label(*leader))
+            }
+            Testimony::Stand(Standing::Seeks) => {
+                format!("{me} knows of nobody who leads, and looks for a leader.")
+            }
+            Testimony::Decide(number, ballot) => {
+                let [yes, _, of] = ballot.counts();
+                format!("Change {} is decided: {yes} of {of} servers have logged it.", number.0)
+            }
+            Testimony::Line(lock, seats) => self.line(*lock, seats),
+            Testimony::Watched { lock, watcher, of } => {
+                let who = self.label(*watcher);
+                let what = match of {
+                    Some(of) => format!("{} place in the queue is gone", self.whose(*of)),
+                    None => format!("anything changes in the queue for {}", self.lock(*lock)),
+                };
+                format!("{me} will tell {who} when {what}.")
+            }
+            Testimony::Lapse { client, heard, span: lasts } => {
+                let silent = span(self.run.record.event(id).at.since(*heard));
+                let (whose, lasts) = (self.whose(*client), span(*lasts));
+                format!(
+                    "{me} has heard nothing of {whose} session for {silent}, and {lasts} are allowed: it \
+                     wants the session to end."
+                )
+            }
+            _ => format!("{me} does something."),
+        }
+    }
+
+    fn line(&self, lock: LockId, seats: &[Seat]) -> String {
+        let name = self.lock(lock);
+        let numbered = |seat: &Seat| format!("{} ({})", self.label(seat.client), seat.number);
+        let holding = seats.iter().filter(|seat| seat.holds).map(numbered);
+        let holding: Vec<String> = holding.collect();
+        let waiting: Vec<&Seat> = seats.iter().filter(|seat| !seat.holds).collect();
+        let mut named: Vec<String> = waiting.iter().take(NAMED).map(|s| numbered(s)).collect();
+        if waiting.len() > NAMED {
+            named.push(format!("{} more", waiting.len() - NAMED));
+        }
+        let (held, wait) = (super::words::and(&holding), named.join(", then "));
+        let verb = if holding.len() > 1 { "hold" } else { "holds" };
+        match (holding.is_empty(), named.is_empty()) {
+            (true, true) => format!("The queue for {name} is empty."),
+            (false, true) => format!("{held} {verb} {name}; nobody waits in the queue."),
+            (true, false) => format!("Nobody holds {name}; in the queue: {wait}."),
+            (false, false) => format!("{held} {verb} {name}; in the queue: {wait}."),
+        }
+    }
+
+    /// A session as a line: when it ends unless something is heard of its client.
+    pub fn session(
+        &self,
+        client: ProcId,
+        at: String,
+        left: Micros,
+        lasts: Micros,
+        rounded: Micros,
+    ) -> (String, String) {
+        let key = format!("{} session", self.whose(client));
+        let left = match left {
+            Micros::ZERO => "over".to_string(),
+            left => format!("ends at {at}, {} left", span(left)),
+        };
+        let up = format!("{}, rounded up by at most {}", span(lasts), span(rounded));
+        (key, format!("{left} ({up})"))
+    }
+}
