@@ -7,9 +7,10 @@ use super::request::{Code, Reply, Request, SessionId, Zxid};
 use super::server::Server;
 use super::sessions::Tracker;
 use super::txn::{Asker, Deed, Txn, zxid};
+use crate::judge::{Standing, Testimony};
 use crate::sim::{Cx, Local, Micros, ProcId};
 use crate::systems::Locks;
-use crate::systems::quorum::{Link, Role};
+use crate::systems::quorum::{Link, Peer, Role};
 
 /// What only a leader has.
 #[derive(Clone, Debug)]
@@ -80,6 +81,7 @@ impl Server {
     pub(super) fn became(&mut self, cx: &mut Cx<'_, Locks>, role: Role) {
         self.lead = None;
         self.serve(cx, role != Role::Looking);
+        self.say_standing(cx, role);
         if role == Role::Leading {
             let now = Server::now(cx);
             if let Some(next) = self.member.next() {
@@ -93,6 +95,19 @@ impl Server {
                 syncs: Vec::new(),
                 next_look: now.plus(LOOK),
             });
+        }
+    }
+
+    /// An ensemble says who leads it.
+    fn say_standing(&self, cx: &mut Cx<'_, Locks>, role: Role) {
+        let lane = |peer: Peer| self.start.servers.get(usize::from(peer.0)).copied();
+        let standing = match role {
+            Role::Leading => Standing::Leads(self.member.next().map_or(0, |next| next.term)),
+            Role::Following(leader) => lane(leader).map_or(Standing::Seeks, Standing::Follows),
+            Role::Looking => Standing::Seeks,
+        };
+        if self.start.servers.len() > 1 {
+            cx.note(Testimony::Stand(standing));
         }
     }
 
@@ -176,10 +191,22 @@ impl Server {
         let now = Server::now(cx);
         let over = self.lead.as_mut().map(|lead| lead.sessions.expired(now));
         for session in over.unwrap_or_default() {
+            self.say_silent(cx, session, now);
             let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
             let deed = lead.ahead.close(&self.tree, zxid(next), session, true);
             let (session, by, asker) = (Some(session), cx.me(), None);
             self.propose(cx, Txn { session, by, asker, deed });
+        }
+    }
+
+    /// Nothing was heard of a session for too long.
+    fn say_silent(&self, cx: &mut Cx<'_, Locks>, session: SessionId, now: Local) {
+        let mut known = self.lead.iter().flat_map(|lead| lead.sessions.iter());
+        let known = known.find(|known| known.0 == session);
+        let client = self.tree.session(session).map(|session| session.client);
+        if let (Some((_, _, span, heard)), Some(client)) = (known, client) {
+            let heard = Micros(cx.now().0.saturating_sub(heard.until(now).0));
+            cx.note(Testimony::Lapse { client, heard, span });
         }
     }
 

@@ -7,7 +7,9 @@ use super::path::{Path, number_of};
 use super::request::{SessionId, Zxid};
 use super::tree::{Tree, Znode};
 use super::txn::{Deed, Owner, Txn};
-use crate::judge::{Grant, LockId, Mode, Testimony, Token, TruthEnd};
+use std::rc::Rc;
+
+use crate::judge::{self, Grant, LockId, Mode, Testimony, Token, TruthEnd};
 use crate::sim::{Cx, Micros, ProcId, Table};
 use crate::systems::Locks;
 
@@ -83,6 +85,8 @@ enum Said {
     Free(Grant, TruthEnd),
     Queued(LockId, ProcId),
     Granted(LockId, usize),
+    /// Somebody has come or gone.
+    Changed(LockId),
 }
 
 /// In which way a znode stands in a queue, by its name; none where it does not.
@@ -157,6 +161,7 @@ impl Queues {
         if let (Deed::Open { .. }, Some(session)) = (&txn.deed, txn.session) {
             self.clients.insert(session, txn.by);
         }
+        let before = self.sizes();
         self.act((parents, rule), now, zxid, txn, &txn.deed, &mut said);
         for (lock, seats) in &self.of {
             let live = || seats.iter().enumerate().filter(|(_, seat)| !seat.gone);
@@ -166,7 +171,26 @@ impl Queues {
             let rest = live().skip(holding).filter(|(_, seat)| seat.made == zxid);
             said.extend(rest.map(|(_, seat)| Said::Queued(*lock, seat.client)));
         }
+        let now = self.sizes().into_iter().filter(|size| !before.contains(size));
+        said.extend(now.map(|size| Said::Changed(size.0)));
         said
+    }
+
+    /// How many have come into the queue of each lock, and how many have gone.
+    fn sizes(&self) -> Vec<(LockId, usize, usize)> {
+        let gone = |seats: &[Seat]| seats.iter().filter(|seat| seat.gone).count();
+        self.of.iter().map(|(lock, seats)| (*lock, seats.len(), gone(seats))).collect()
+    }
+
+    /// The queue of a lock, for a picture.
+    fn line(&self, lock: LockId) -> Rc<[judge::Seat]> {
+        let live = self.of.get(&lock).into_iter().flatten().filter(|seat| !seat.gone);
+        live.map(|seat| judge::Seat {
+            client: seat.client,
+            number: number_of(seat.path.name()).map_or(0, i64::from),
+            holds: seat.grant.is_some(),
+        })
+        .collect()
     }
 
     fn act(
@@ -240,6 +264,10 @@ pub(super) fn tell(
                 cx.note(Testimony::Queue(lock, client));
             }
             Said::Granted(lock, place) => grant(cx, lock, place, zxid),
+            Said::Changed(lock) => {
+                let line = cx.commons().queues.line(lock);
+                cx.note(Testimony::Line(lock, line));
+            }
         }
     }
 }

@@ -370,24 +370,26 @@ impl Server {
             Request::Exists { path, watch } => {
                 // Also on what is not there: its creation is then told.
                 if *watch {
-                    self.watches.set(On::Node, path, conn);
+                    self.watch(cx, On::Node, path, conn);
                 }
                 self.tree.get(path).map_or(missing, |node| Reply::Stat(node.stat()))
             }
             Request::GetData { path, watch } => {
                 let Some(node) = self.tree.get(path) else { return missing };
+                let reply = Reply::Data(node.data.clone(), node.stat());
                 if *watch {
-                    self.watches.set(On::Node, path, conn);
+                    self.watch(cx, On::Node, path, conn);
                 }
-                Reply::Data(node.data.clone(), node.stat())
+                reply
             }
             Request::GetChildren { path, watch, stat } => {
                 let Some(node) = self.tree.get(path) else { return missing };
-                if *watch {
-                    self.watches.set(On::Children, path, conn);
-                }
                 let names = node.children.iter().cloned().collect();
-                Reply::Children(names, stat.then(|| node.stat()))
+                let reply = Reply::Children(names, stat.then(|| node.stat()));
+                if *watch {
+                    self.watch(cx, On::Children, path, conn);
+                }
+                reply
             }
             Request::SetWatches { seen, data, exist, child } => {
                 self.set_watches(cx, conn, *seen, [data, exist, child]);
@@ -402,6 +404,18 @@ impl Server {
                 false => Reply::Error(Code::NoWatcher),
             },
             _ => Reply::Done,
+        }
+    }
+
+    /// A watch is set. Where it is of a queue, or of a place in one, it is said.
+    fn watch(&mut self, cx: &mut Cx<'_, Locks>, on: On, path: &Path, conn: ConnId) {
+        self.watches.set(on, path, conn);
+        let watcher = self.links.iter().find(|link| link.conn == conn).map(|link| link.peer);
+        let (Some(lock), Some(watcher)) = (self.lock_of(path), watcher) else { return };
+        let whole = on == On::Children && self.start.locks.contains(path);
+        let of = self.tree.get(path).and_then(|node| self.client(node.owner));
+        if whole || of.is_some() {
+            cx.note(Testimony::Watched { lock, watcher, of: of.filter(|_| !whole) });
         }
     }
 
@@ -421,13 +435,13 @@ impl Server {
             match self.tree.get(path) {
                 None => self.tell_watcher(cx, conn, Change::Deleted, path),
                 Some(n) if n.mzxid > seen => self.tell_watcher(cx, conn, Change::DataChanged, path),
-                Some(_) => self.watches.set(On::Node, path, conn),
+                Some(_) => self.watch(cx, On::Node, path, conn),
             }
         }
         for path in exist {
             match self.tree.get(path) {
                 Some(_) => self.tell_watcher(cx, conn, Change::Created, path),
-                None => self.watches.set(On::Node, path, conn),
+                None => self.watch(cx, On::Node, path, conn),
             }
         }
         for path in child {
@@ -436,7 +450,7 @@ impl Server {
                 Some(n) if n.pzxid > seen => {
                     self.tell_watcher(cx, conn, Change::ChildrenChanged, path);
                 }
-                Some(_) => self.watches.set(On::Children, path, conn),
+                Some(_) => self.watch(cx, On::Children, path, conn),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What a server shows of itself.
 
+use super::path::number_of;
 use super::queues::{self, TokenRule};
 use super::server::Server;
 use super::txn::Owner;
@@ -10,7 +11,7 @@ use crate::systems::{Fact, Piece};
 
 impl Server {
     /// Whose znode that is: the client of its session.
-    fn client(&self, owner: Owner) -> Option<ProcId> {
+    pub(super) fn client(&self, owner: Owner) -> Option<ProcId> {
         match owner {
             Owner::Session(session) => self.tree.session(session).map(|s| s.client),
             Owner::Nobody | Owner::Container => None,
@@ -58,11 +59,22 @@ impl Server {
         }
         for (path, conn) in self.watches.iter() {
             let watcher = self.links.iter().find(|link| link.conn == conn).map(|link| link.peer);
-            let of = self.tree.get(path).and_then(|node| self.client(node.owner));
+            let whole = self.start.locks.contains(path);
+            let place = self.start.servers.get(usize::from(self.start.place)).copied();
+            let of = match whole {
+                true => place,
+                false => self.tree.get(path).and_then(|node| self.client(node.owner)),
+            };
             if let (Some(watcher), Some(of)) = (watcher, of) {
                 facts.push(Fact::Watch { watcher, of });
             }
         }
+        let sessions = self.lead.iter().flat_map(|lead| lead.sessions.iter());
+        facts.extend(sessions.filter_map(|(id, end, span, _)| {
+            let client = self.tree.session(id)?.client;
+            let until = clocks.get(ClockKind::Mono).when(now, end);
+            Some(Fact::Session { client, until, span, rounded: self.start.timing.tick })
+        }));
         facts
     }
 
@@ -79,6 +91,13 @@ impl Server {
         if queue.is_empty() {
             let value = vec![Piece::Word("free")];
             facts.push(Fact::Row { key: key.clone(), value });
+        }
+        for (place, (path, node)) in queue.iter().enumerate() {
+            let (name, holds) = (path.name().into(), place < holding);
+            let number = number_of(path.name()).map_or(0, i64::from);
+            if let Some(client) = self.client(node.owner) {
+                facts.push(Fact::Seat { lock, client, number, name, holds });
+            }
         }
         for (_, node) in queue.iter().take(holding) {
             let Some(client) = self.client(node.owner) else { continue };
