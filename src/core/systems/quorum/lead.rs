@@ -116,6 +116,11 @@ impl Leading {
         self.learners.iter().filter(move |(_, l)| takes_part(l)).map(|(peer, _)| *peer)
     }
 
+    /// Who has said that it logged so many entries, by their places.
+    pub fn have(&self, entries: usize) -> impl Iterator<Item = bool> {
+        self.progress.have(entries)
+    }
+
     /// Whether one that takes part has that connection.
     pub fn is_linked(&self, link: Link) -> bool {
         let learner = self.learners.get(&link.by);

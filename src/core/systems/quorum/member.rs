@@ -282,6 +282,16 @@ impl<C: Clone> Member<C> {
         leading.into_iter().flat_map(Leading::followers)
     }
 
+    /// Who has said to this leader that it logged an entry, by their places; nobody at any other server.
+    pub fn have(&self, stamp: Stamp) -> impl Iterator<Item = bool> {
+        let leading = match &self.part {
+            Part::Leading(leading) => Some(leading),
+            _ => None,
+        };
+        let entries = self.own.log.up_to(stamp);
+        leading.into_iter().flat_map(move |leading| leading.have(entries))
+    }
+
     /// The connection to the leader that it follows; none at any other server.
     pub fn link(&self) -> Option<Link> {
         match &self.part {

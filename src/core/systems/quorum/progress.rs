@@ -43,6 +43,11 @@ impl Progress {
         }
     }
 
+    /// Who has logged so many entries, by their places.
+    pub fn have(&self, entries: usize) -> impl Iterator<Item = bool> {
+        self.0.iter().map(move |known| *known >= entries)
+    }
+
     /// How many entries a majority has logged.
     pub fn decided(&self) -> usize {
         let decided = |most: &usize| {

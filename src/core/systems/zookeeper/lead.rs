@@ -7,10 +7,10 @@ use super::request::{Code, Reply, Request, SessionId, Zxid};
 use super::server::Server;
 use super::sessions::Tracker;
 use super::txn::{Asker, Deed, Txn, zxid};
-use crate::judge::{Standing, Testimony};
-use crate::sim::{Cx, Local, Micros, ProcId};
+use crate::judge::{Ballot, Standing, Testimony, Token};
+use crate::sim::{ClockKind, Cx, Local, Micros, ProcId};
 use crate::systems::Locks;
-use crate::systems::quorum::{Link, Peer, Role};
+use crate::systems::quorum::{Link, Peer, Role, Stamp};
 
 /// What only a leader has.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Lead {
     ahead: Ahead,
     /// The last transaction that it has proposed.
     proposed: Zxid,
+    /// The last one of which it has said that a majority has logged it.
+    decided: Zxid,
     /// Who is told when everything up to there is decided.
     syncs: Vec<(Zxid, Link, u64)>,
     /// When it looks for empty containers next.
@@ -92,6 +94,7 @@ impl Server {
                 sessions: Tracker::new(self.start.timing.tick, &self.tree, now),
                 ahead: Ahead::default(),
                 proposed: self.last,
+                decided: self.last,
                 syncs: Vec::new(),
                 next_look: now.plus(LOOK),
             });
@@ -109,6 +112,16 @@ impl Server {
         if self.start.servers.len() > 1 {
             cx.note(Testimony::Stand(standing));
         }
+    }
+
+    /// A majority has logged an entry: who has, is said once, before anybody is told.
+    pub(super) fn say_decided(&mut self, cx: &mut Cx<'_, Locks>, stamp: Stamp) {
+        let Some(lead) = self.lead.as_mut().filter(|lead| lead.decided < zxid(stamp)) else {
+            return;
+        };
+        lead.decided = zxid(stamp);
+        let ballot = Ballot::of(self.member.have(stamp).map(|has| has.then_some(true)));
+        cx.note(Testimony::Decide(Token(zxid(stamp).0), ballot));
     }
 
     fn propose(&mut self, cx: &mut Cx<'_, Locks>, txn: Txn) {
@@ -191,7 +204,7 @@ impl Server {
         let now = Server::now(cx);
         let over = self.lead.as_mut().map(|lead| lead.sessions.expired(now));
         for session in over.unwrap_or_default() {
-            self.say_silent(cx, session, now);
+            self.say_silent(cx, session);
             let Some((lead, next)) = self.lead.as_mut().zip(self.member.next()) else { return };
             let deed = lead.ahead.close(&self.tree, zxid(next), session, true);
             let (session, by, asker) = (Some(session), cx.me(), None);
@@ -200,12 +213,12 @@ impl Server {
     }
 
     /// Nothing was heard of a session for too long.
-    fn say_silent(&self, cx: &mut Cx<'_, Locks>, session: SessionId, now: Local) {
+    fn say_silent(&self, cx: &mut Cx<'_, Locks>, session: SessionId) {
         let mut known = self.lead.iter().flat_map(|lead| lead.sessions.iter());
         let known = known.find(|known| known.0 == session);
         let client = self.tree.session(session).map(|session| session.client);
         if let (Some((_, _, span, heard)), Some(client)) = (known, client) {
-            let heard = Micros(cx.now().0.saturating_sub(heard.until(now).0));
+            let heard = cx.passed(ClockKind::Mono, heard);
             cx.note(Testimony::Lapse { client, heard, span });
         }
     }

@@ -6,7 +6,8 @@
 use super::lead::Wish;
 use super::request::{Reply, SessionId};
 use super::server::Server;
-use super::txn::Txn;
+use super::txn::{Txn, zxid};
+use crate::judge::Token;
 use crate::sim::{ConnId, Cx, Micros, ProcId};
 use crate::systems::quorum::{Link, Message, Peer, QuorumPacket, Role};
 use crate::systems::{Body, Locks};
@@ -45,6 +46,16 @@ impl Peered {
         }
     }
 
+    /// The number of the transaction that it is about, for the eye.
+    fn token(&self) -> Option<Token> {
+        let stamp = match self.packet()? {
+            QuorumPacket::Propose(entry) => entry.stamp,
+            QuorumPacket::Ack(stamp) | QuorumPacket::Commit(stamp) if stamp.index > 0 => *stamp,
+            _ => return None,
+        };
+        Some(Token(zxid(stamp).0))
+    }
+
     fn opens(&self) -> bool {
         matches!(self.packet(), Some(QuorumPacket::FollowerInfo(_)))
     }
@@ -65,7 +76,8 @@ impl Server {
         let back = said.link().filter(|link| link.by == to);
         let conn = back.and_then(|_| self.opened.get(&to).copied());
         let closes = said.closes();
-        let body = Body::new(name, 0, said);
+        let token = said.token();
+        let body = Body::new(name, 0, said).with_token(token);
         match conn {
             Some(conn) => cx.send(conn, body, None),
             None => cx.ask(proc, body, None),
@@ -85,6 +97,9 @@ impl Server {
     /// heard of.
     pub(super) fn tell_log(&mut self, cx: &mut Cx<'_, Locks>, to: Peer, message: Message<Txn>) {
         let name = message.name();
+        if let Message::Linked(_, QuorumPacket::Commit(stamp)) = &message {
+            self.say_decided(cx, *stamp);
+        }
         let answers = matches!(message, Message::Linked(_, QuorumPacket::Ping));
         let follows = matches!(self.member.role(), Role::Following(_));
         let said = match answers && follows {

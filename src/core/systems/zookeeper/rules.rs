@@ -110,7 +110,7 @@ const LIST: &[Rule] = &[
          multiple of the tick after that.",
         "ZooKeeper, SessionTrackerImpl, ExpiryQueue, LearnerHandler",
     )
-    .under(&["expire", "send ping", "ping ok"]),
+    .under(&["expire", "lapse", "send ping", "ping ok"]),
     Rule::source(
         "A new leader gives every session all its time again. The end of a session is a transaction, so \
          that nothing expires without a majority.",
@@ -138,7 +138,7 @@ const LIST: &[Rule] = &[
     )
     .under(&[
         "exists stat", "exists NoNode", "send NodeCreated", "send NodeDeleted",
-        "send NodeDataChanged", "send NodeChildrenChanged", "wake-up",
+        "send NodeDataChanged", "send NodeChildrenChanged", "wake-up", "watched",
     ]),
     recorded(
         "An event comes before the answer to one’s own change, and before the new state can be read.",
@@ -181,7 +181,7 @@ const LIST: &[Rule] = &[
          creation; of those that share it, all before the first that does not.",
         "ZooKeeper documentation, Recipes, “Locks” and “Shared Locks”",
     )
-    .under(&["grant", "queue", "free"]),
+    .under(&["grant", "queue", "line", "free"]),
     Rule::inference(
         "Whoever deletes another’s znode ends its hold: the servers know znodes, not locks.",
         "follows from how a delete is checked",
@@ -213,7 +213,7 @@ const LIST: &[Rule] = &[
         "ZooKeeper, PrepRequestProcessor, Leader.tryToCommit; Junqueira, Reed, Serafini, Zab (DSN 2011)",
     )
     .under(&[
-        "send proposal", "send ack", "send commit", "send request", "send request create",
+        "decide", "send proposal", "send ack", "send commit", "send request", "send request create",
         "send request delete", "send request setData", "send request closeSession",
         "send request connect", "send request sync",
     ]),
@@ -229,7 +229,7 @@ const LIST: &[Rule] = &[
         "ZooKeeper, FastLeaderElection, Leader.lead, Learner.syncWithLeader",
     )
     .under(&[
-        "send notification", "send followerInfo", "send leaderInfo", "send ackEpoch", "send diff",
+        "stand", "send notification", "send followerInfo", "send leaderInfo", "send ackEpoch", "send diff",
         "send trunc", "send newLeader", "send upToDate",
     ]),
     Rule::source(

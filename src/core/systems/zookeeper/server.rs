@@ -589,6 +589,9 @@ impl Actor<Locks> for Server {
         if let Some(peered) = body.get::<Peered>() {
             self.heard_peer(cx, from, conn, peered.clone());
         } else if let Some(Inquiry::Holds(lock, token)) = body.get::<Inquiry>() {
+            if !self.serves {
+                return;
+            }
             let holds = self.holds(*lock, *token, self.token);
             let name = if holds { "yes" } else { "no" };
             let body = Body::new(name, body.request, Inquiry::Answer(holds));

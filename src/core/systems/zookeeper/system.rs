@@ -10,7 +10,7 @@ use super::server::{Server, Start};
 use crate::sim::{Actor, Micros, ProcId};
 use crate::systems::client::LockClient;
 use crate::systems::quorum::Timing;
-use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System};
+use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System, Traffic};
 
 /// An ensemble of ZooKeeper servers, as nodes `zk-a` to `zk-e`.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +114,10 @@ impl System for ZooKeeper {
 
     fn group(&self) -> Option<Group> {
         Some(Group { name: "ZooKeeper ensemble", each: "ZooKeeper " })
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic { beats: &["ping"], round: Some(["proposal", "ack", "commit"]), term: "epoch" }
     }
 
     fn stepless(&self) -> Option<&'static str> {
