@@ -485,7 +485,7 @@ struct Storm {
 
 impl Storm {
     fn new(seed: u64) -> Storm {
-        let servers = if seed % 4 == 0 { 5 } else { 3 };
+        let servers = if seed.is_multiple_of(4) { 5 } else { 3 };
         let zoo = Zoo::with(servers, 3, TICK, |start| {
             start.timing.sync_limit = 2;
             start.installed = [(path("/locks"), 0), (path("/kept"), 0)].into();
