@@ -106,8 +106,8 @@ fn four_words_of_a_program_do_what_acquire_does_message_by_message() {
 #[test]
 fn a_system_without_steps_says_so_where_they_stand() {
     let case = Case::new(&[("x", 0)]).client("client-a", "0s", "acquire; list; release");
-    let errors =
-        compile(&case.scenario, &[], &Registry::standard()).expect_err("leases have no queue to list");
+    let errors = compile(&case.scenario, &[], &Registry::standard())
+        .expect_err("leases have no queue to list");
     let error = errors.first().expect("one is enough");
     assert_eq!(error.place.path, ["clients", "client-a", "program", "1"]);
     expect_test::expect![
