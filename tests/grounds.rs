@@ -36,10 +36,11 @@ fn what_is_called_recorded_is_in_a_recording_of_that_server() {
             let transcript = replay::read(&text).expect("it is a transcript");
             assert!(steps.first >= 1 && steps.first <= steps.last, "{named}");
             assert!(usize::from(steps.last) <= transcript.steps.len(), "{named}");
+            // Who packed the server is the transcript's business.
+            let asked = transcript.version.split(" (").next().unwrap_or_default();
             assert!(
-                rule.place.to_lowercase().contains(&transcript.version),
-                "{named}: {} was asked, not {}",
-                transcript.version,
+                rule.place.to_lowercase().contains(asked),
+                "{named}: {asked} was asked, not {}",
                 rule.place
             );
         }
