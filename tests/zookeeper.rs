@@ -648,3 +648,25 @@ fn whatever_happens_nobody_holds_beside_another_and_nothing_that_was_answered_is
     }
     assert!(grants > 100 && kept > 100 && led > 100, "{grants} {kept} {led}");
 }
+
+#[test]
+fn a_connection_between_servers_that_breaks_is_mended_wherever_it_does() {
+    for (from, to) in [(0, 2), (2, 0), (0, 1), (1, 0)] {
+        for number in 1..16 {
+            let start = |start: &mut lockscope::systems::zookeeper::Start| {
+                start.timing.sync_limit = 2;
+                start.installed = [(path("/locks"), 0)].into();
+            };
+            let mut zoo = Zoo::losing(3, 1, TICK, start, Some((from, to, number)));
+            zoo.connect(0, 1, 5_000);
+            // An election, too, has connections that can break.
+            zoo.pass(Micros::from_millis(300));
+            zoo.pause(2, Micros::from_secs(4));
+            zoo.pass(Micros::from_secs(25));
+            let roles: Vec<_> = (0..3).filter_map(|server| zoo.role(server)).collect();
+            let lead = roles.iter().filter(|role| role.0 == "leads").count();
+            let follow = roles.iter().filter(|role| role.0 == "follows").count();
+            assert_eq!((lead, follow), (1, 2), "{from}>{to}#{number}: {roles:?}");
+        }
+    }
+}

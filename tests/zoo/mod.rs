@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use lockscope::judge::{Testimony, TruthEnd};
 use lockscope::sim::{
-    Actor, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, MessageInfo, Micros, Plan, ProcId,
-    ProcPlan, Purpose, Sink, What, World, keyed, up_to,
+    Actor, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, MessageFault, MessageInfo, Micros,
+    Plan, ProcId, ProcPlan, Purpose, Sink, What, World, keyed, up_to,
 };
 use lockscope::systems::quorum::Timing;
 use lockscope::systems::zookeeper::{
@@ -199,6 +199,18 @@ impl Zoo {
     }
 
     pub fn with(servers: usize, clients: usize, tick: u64, more: impl Fn(&mut Start)) -> Zoo {
+        Zoo::losing(servers, clients, tick, more, None)
+    }
+
+    /// The same; the n-th message from one server to another is lost, and all behind it on its
+    /// connection.
+    pub fn losing(
+        servers: usize,
+        clients: usize,
+        tick: u64,
+        more: impl Fn(&mut Start),
+        lost: Option<(usize, usize, u32)>,
+    ) -> Zoo {
         let tick = Micros::from_millis(tick);
         let timing = Timing { tick, init_limit: 20, sync_limit: 6 };
         let lanes: Rc<[ProcId]> = (0..servers as u16).map(ProcId).collect();
@@ -225,7 +237,10 @@ impl Zoo {
             timers_first: false,
             faults: Vec::new(),
             stops: Vec::new(),
-            message_faults: Vec::new(),
+            message_faults: lost
+                .map(|(a, b, n)| (ProcId(a as u16), ProcId(b as u16), n, MessageFault::Drop, 0))
+                .into_iter()
+                .collect(),
             edits: 1,
             until: Micros(1 << 60),
         };

@@ -282,6 +282,11 @@ impl<C: Clone> Member<C> {
         leading.into_iter().flat_map(Leading::followers)
     }
 
+    /// Whether it takes part in an election, which is not over for it.
+    pub fn elects(&self) -> bool {
+        matches!(self.part, Part::Looking(_))
+    }
+
     /// Who has said to this leader that it logged an entry, by their places; nobody at any other server.
     pub fn have(&self, stamp: Stamp) -> impl Iterator<Item = bool> {
         let leading = match &self.part {

@@ -82,6 +82,9 @@ impl Server {
     /// The server is something else to the others from now on.
     pub(super) fn became(&mut self, cx: &mut Cx<'_, Locks>, role: Role) {
         self.lead = None;
+        if role == Role::Looking {
+            self.connect_anew(cx);
+        }
         self.serve(cx, role != Role::Looking);
         self.say_standing(cx, role);
         if role == Role::Leading {

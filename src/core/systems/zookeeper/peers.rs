@@ -8,7 +8,7 @@ use super::request::{Reply, SessionId};
 use super::server::Server;
 use super::txn::{Txn, zxid};
 use crate::judge::Token;
-use crate::sim::{ConnId, Cx, Micros, ProcId};
+use crate::sim::{ConnId, Cx, Micros, ProcId, Table};
 use crate::systems::quorum::{Link, Message, Peer, QuorumPacket, Role};
 use crate::systems::{Body, Locks};
 
@@ -87,6 +87,30 @@ impl Server {
         }
     }
 
+    /// A server that looks for a leader, and was not answered, connects anew: what it has may be broken.
+    ///
+    /// Source: `FastLeaderElection`, which calls `connectAll` then.
+    pub(super) fn connect_anew(&mut self, cx: &mut Cx<'_, Locks>) {
+        let me = cx.me();
+        for proc in self.start.servers.iter().filter(|proc| **proc != me) {
+            cx.abandon(*proc);
+        }
+        self.opened = Table::new();
+    }
+
+    /// A server that looks for a leader is answered on a new connection, unless there is one between
+    /// leader and follower.
+    fn answers_anew(&self, cx: &mut Cx<'_, Locks>, peer: Peer, proc: ProcId) {
+        let linked = match self.member.role() {
+            Role::Looking => true,
+            Role::Following(leader) => leader == peer,
+            Role::Leading => self.member.followers().any(|follower| follower == peer),
+        };
+        if !linked {
+            cx.abandon(proc);
+        }
+    }
+
     /// A connection to another server is closed: whatever is said next goes on another one.
     fn part(&mut self, cx: &mut Cx<'_, Locks>, peer: Peer, proc: ProcId) {
         self.opened.remove(&peer);
@@ -157,6 +181,9 @@ impl Server {
         }
         match said {
             Peered::Log(message) => {
+                if matches!(message, Message::Notification(_)) {
+                    self.answers_anew(cx, peer, from);
+                }
                 let effects = self.member.receive(now, peer, message);
                 self.carry_out(cx, effects);
             }

@@ -614,6 +614,9 @@ impl Actor<Locks> for Server {
         }
         match key {
             MEMBER => {
+                if self.member.elects() {
+                    self.connect_anew(cx);
+                }
                 let effects = self.member.alarm(Server::now(cx));
                 self.carry_out(cx, effects);
             }
