@@ -1,5 +1,6 @@
 //! ZooKeeper servers, asked by raw connections.
 
+mod support;
 mod zoo;
 
 use lockscope::judge::Testimony;
@@ -7,6 +8,7 @@ use lockscope::sim::Micros;
 use lockscope::systems::zookeeper::{
     AddWatch, Change, Code, CreateMode, Password, Reply, Request, WatchKind,
 };
+use support::Case;
 use zoo::{Heard, Zoo, children, create, delete, draws, exists, number, path, set};
 
 const TICK: u64 = 500;
@@ -669,4 +671,49 @@ fn a_connection_between_servers_that_breaks_is_mended_wherever_it_does() {
             assert_eq!((lead, follow), (1, 2), "{from}>{to}#{number}: {roles:?}");
         }
     }
+}
+
+/// A holds a lock, B waits for it, and the server that A is connected to is cut off from the others:
+/// for how long do both believe that they hold it?
+fn overlap(timeout: u64, sync_limit: u64, policy: &str, cut_ms: u64) -> u64 {
+    let mut case = Case::new(&[("x", 0)])
+        .client("client-a", "0s", "acquire; work 50s; release")
+        .client("client-b", "1s", "acquire; work 30s; release");
+    case.scenario.system = "zookeeper".into();
+    case.scenario.settings = Default::default();
+    let case = case
+        .set("session.timeout", &format!("{timeout}s"))
+        .set("zookeeper.sync_limit", &sync_limit.to_string())
+        .set("lock.disconnected", policy)
+        .edits(&format!("at {cut_ms}ms cut {{zk-a}}|{{zk-b zk-c}} for 55s"));
+    case.verdict().overlap_us
+}
+
+/// A server that is cut off answers pings until it gives its leader up. So a holder that stops as soon
+/// as it is disconnected is safe only where its session lasts longer than that takes.
+#[test]
+fn to_stop_when_disconnected_is_safe_only_where_a_session_outlasts_the_limit_of_silence() {
+    const TICK: u64 = 2;
+    let mut at = draws(3);
+    let (mut safe, mut unsafe_) = (0, 0);
+    for sync_limit in [2, 5] {
+        for timeout in [4, 5, 6, 8, 10, 12, 13, 14, 16] {
+            for _ in 0..4 {
+                let cut = 2_000 + at(3_000);
+                let of = |policy| overlap(timeout, sync_limit, policy, cut);
+                let [stop, wait, ignore] = ["stop", "wait", "ignore"].map(of);
+                let told = format!("{timeout} s, {sync_limit} ticks, cut at {cut} ms: {stop} us");
+                assert!(stop <= wait && wait <= ignore, "{told}, {wait}, {ignore}");
+                if timeout > (sync_limit + 1) * TICK {
+                    assert_eq!(stop, 0, "{told}");
+                    safe += 1;
+                }
+                if timeout + 2 * TICK < sync_limit * TICK {
+                    assert!(stop > 0, "{told}");
+                    unsafe_ += 1;
+                }
+            }
+        }
+    }
+    assert!(safe > 20 && unsafe_ > 4, "{safe} {unsafe_}");
 }
