@@ -88,7 +88,7 @@ impl Storm {
             }
             1_975..1_980 => {
                 let (one, other) = self.pair();
-                self.ensemble.reset(one, other)?;
+                self.ensemble.reset(one, other);
             }
             1_980..1_985 => self.crash(),
             1_985.. => {

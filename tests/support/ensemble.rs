@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use lockscope::sim::{Local, Micros};
-use lockscope::systems::quorum::{Effect, Entry, Member, Message, Peer, Role, Stamp, Timing};
+use lockscope::systems::quorum::{
+    Effect, Entry, Link, Member, Message, Peer, QuorumPacket, Role, Stamp, Timing,
+};
 
 /// What is on the way from one server to another.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -201,18 +203,12 @@ impl Ensemble {
         .map(|_| ())
     }
 
-    /// The connections between two servers break: what was on them is gone, and both are told.
-    pub fn reset(&mut self, one: usize, other: usize) -> Result<(), String> {
+    /// The connections between two servers break: what was on them is gone, and each is told, some time.
+    pub fn reset(&mut self, one: usize, other: usize) {
         for (from, to) in [(one, other), (other, one)] {
             let way = self.way(from, to);
-            self.ways[way] = Rc::new(VecDeque::new());
+            self.ways[way] = Rc::new(VecDeque::from([Way::Closed]));
         }
-        for (me, peer) in [(one, other), (other, one)] {
-            if self.running[me] {
-                self.tell(me, |m, now| m.lost(now, Peer(peer as u8)))?;
-            }
-        }
-        Ok(())
     }
 
     /// Separates two servers, or no longer.
@@ -230,6 +226,22 @@ impl Ensemble {
 
     pub fn is_leading(&self, server: usize) -> bool {
         self.members[server].role() == Role::Leading
+    }
+
+    /// Where a leader's ping is the next thing to arrive.
+    pub fn pinged(&self) -> Option<(usize, usize)> {
+        let pairs = (0..self.of()).flat_map(|f| (0..self.of()).map(move |t| (f, t)));
+        pairs.into_iter().find(|(from, to)| {
+            let leads = |link: &Link| usize::from(link.by.0) == *to;
+            match self.ways[self.way(*from, *to)].front() {
+                Some(Way::Said(Message::Linked(link, QuorumPacket::Ping))) => leads(link),
+                _ => false,
+            }
+        })
+    }
+
+    pub fn is_looking(&self, server: usize) -> bool {
+        self.members[server].role() == Role::Looking
     }
 
     /// What is on the way arrives, on each way one thing. False if nothing is.
