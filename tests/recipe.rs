@@ -543,3 +543,116 @@ fn the_service_gives_the_lock_to_one_at_a_time_under_any_schedule_with_growing_n
         assert!(tokens.is_sorted_by(|a, b| a < b), "{seed}: {tokens:?}");
     }
 }
+/// A's server is cut off from the others of the ensemble, but not from A.
+fn cut_off_server(timeout: &str, policy: &str, phase: u64) -> Case {
+    let hold = "acquire; work 100s; release";
+    zk().set("zookeeper.servers", "3")
+        .set("session.timeout", timeout)
+        .set("lock.disconnected", policy)
+        .client("client-a", "0s", hold)
+        .client("client-b", "1s", hold)
+        .until("90s")
+        .edits(&format!("at {phase}ms cut zk-a zk-b; at {phase}ms cut zk-a zk-c"))
+}
+
+/// The longest overlap of beliefs over all phases of the pings and ticks, in milliseconds.
+fn longest_overlap(timeout: &str, policy: &str, version: &str) -> u64 {
+    let overlap = |phase: u64| {
+        let case = cut_off_server(timeout, policy, 20_000 + phase * 250);
+        let run = run(&case.set("zookeeper.version", version));
+        assert_eq!(run.judgement.verdict.double_grant, 0, "{timeout} {policy}");
+        run.judgement.verdict.overlap_us / 1_000
+    };
+    (0..16).map(overlap).max().unwrap_or(0)
+}
+
+#[test]
+fn a_follower_that_is_cut_off_keeps_its_clients_believing_for_as_long_as_its_sync_limit() {
+    // With 5 ticks of 2 s a follower gives its leader up after 10 s; until then it answers pings.
+    let mut table = Vec::new();
+    for timeout in ["4s", "6s", "8s", "10s", "12s", "14s", "20s"] {
+        let stop = longest_overlap(timeout, "stop", "zookeeper-3.8");
+        let wait = longest_overlap(timeout, "wait", "zookeeper-3.8");
+        let itself = longest_overlap(timeout, "wait", "zookeeper-3.9.3");
+        table.push((timeout, stop, wait, itself));
+    }
+    expect_test::expect![[r#"
+        [
+            (
+                "4s",
+                4800,
+                5834,
+                5834,
+            ),
+            (
+                "6s",
+                3800,
+                4834,
+                4834,
+            ),
+            (
+                "8s",
+                2800,
+                3834,
+                3834,
+            ),
+            (
+                "10s",
+                800,
+                1834,
+                1834,
+            ),
+            (
+                "12s",
+                0,
+                834,
+                834,
+            ),
+            (
+                "14s",
+                0,
+                0,
+                0,
+            ),
+            (
+                "20s",
+                0,
+                0,
+                0,
+            ),
+        ]
+    "#]].assert_debug_eq(&table);
+}
+
+#[test]
+fn a_killed_leader_costs_every_client_its_connection_and_nobody_the_session() {
+    let case = zk()
+        .set("zookeeper.servers", "3")
+        .client("client-a", "0s", "acquire; read x; work 30s; write x = x + 1; release")
+        .client("client-b", "1s", WORK)
+        .until("120s")
+        .set("lock.disconnected", "wait")
+        .edits("at 10s crash zk-c");
+    let run = run(&case);
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.overlap_us, v.false_expiry, v.stalled), (2, 0, 0, 0), "{v:?}");
+    for client in ["client-a", "client-b"] {
+        let session = told(&run, "session", client);
+        assert_eq!(session.len(), 3, "{session:?}");
+        assert!(session[2].contains("goes on"), "{session:?}");
+    }
+    let tokens = tokens(&run);
+    assert!(tokens[0] >> 32 == 1, "{tokens:?}");
+}
+
+#[test]
+fn fifty_contenders_on_five_servers_take_turns() {
+    let mut case = zk().set("zookeeper.servers", "5").until("600s");
+    for place in 0..50 {
+        let id = format!("client-{place:02}");
+        case = case.client(&id, &format!("{}ms", place * 40), "acquire; work 300ms; release");
+    }
+    let run = run(&case);
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.overlap_us, v.stalled), (50, 0, 0), "{v:?}");
+}
