@@ -80,9 +80,12 @@ fn the_base_of_a_lesson_does_harm_and_its_fix_does_not() {
     for lesson in lessons() {
         let verdict = |name| lesson.variant(name).map(|_| run(&lesson, name).judgement.verdict);
         let bad = verdict(BASE).expect("every lesson has a base");
+        // A lock that saves work wastes it: a job is done twice, or more are woken than have a turn.
+        let metrics = &run(&lesson, BASE).judgement.metrics;
+        let waste = bad.duplicate_work > Some(0) || metrics.wakeups > metrics.releases;
         match lesson.class {
             Class::Correctness => assert!(bad.harmed(), "{}", lesson.id),
-            Class::Efficiency => assert!(bad.duplicate_work > Some(0), "{}", lesson.id),
+            Class::Efficiency => assert!(waste, "{}", lesson.id),
         }
         assert!(!verdict("fixed").is_some_and(|v| v.harmed()), "{}", lesson.id);
     }
@@ -201,6 +204,44 @@ fn a_miniature_is_of_the_run_that_happens() {
     );
     assert!(miniature.marks.is_sorted_by_key(|m| m.at));
     assert!(miniature.marks.iter().all(|m| m.at <= 1000));
+}
+
+/// Fifty clients are written as one, and a variant has as many of them as it says.
+#[test]
+fn copies_of_a_client_are_clients_and_a_variant_may_have_more_of_them() {
+    let manual = manual();
+    let example = manual.split("````markdown\n").nth(1).unwrap_or("");
+    let example = example.split("````").next().unwrap_or("");
+    let first = example.find("[scenario.clients.client-a]").expect("it has clients");
+    let variants = example.find("[variants.base]").expect("it has a base");
+    let line = |program: &str| {
+        let start = "start = \"1s\"\nlabel = \"Till\"\nevery = \"20ms\"\n";
+        format!("{start}program = [{program}]\ncopies = ")
+    };
+    let work = line("\"acquire\", \"work 1s\", \"release\"");
+    let text = |base: &str, more: &str| {
+        let rest = example.get(variants..).unwrap_or("");
+        let head = example.get(..first).unwrap_or("");
+        let end = rest.find("[teach]").expect("it ends");
+        let clients = format!("[scenario.clients.till]\n{work}{base}\n");
+        let twelve = format!("[variants.twelve.clients.till]\n{work}{more}\n");
+        let expect = "[variants.base]\nexpect = [\"grants == 3\"]\n[variants.twelve]\n\
+             expect = [\"grants == 12\", \"grant till-02 before grant till-11\"]\n";
+        let tail = rest.get(end..).unwrap_or("").replace("client-a", "till-01");
+        format!("{head}{clients}{expect}{twelve}{}", tail.replace("client-b", "till-02"))
+    };
+    let lesson = lesson::parse(&text("3", "12")).expect("it is a lesson");
+    let ids: Vec<&String> = lesson.scenario.clients.keys().collect();
+    assert_eq!(ids, ["till-01", "till-02", "till-03"]);
+    let third = lesson.scenario.clients.get("till-03").expect("it is there");
+    assert_eq!((third.label.as_deref(), third.start.as_deref()), (Some("Till 3"), Some("1040ms")));
+    assert_eq!(lesson::check(&lesson).failed, []);
+    let wrong = |base: &str, more: &str| match lesson::parse(&text(base, more)) {
+        Ok(_) => panic!("it is no lesson"),
+        Err(errors) => errors.iter().map(|e| e.message.clone()).collect::<Vec<_>>().join(", "),
+    };
+    assert!(wrong("0", "12").contains("found 0 copies, expected 1 to 60"));
+    assert!(wrong("3", "61").contains("found 61 copies"));
 }
 
 /// Spoils a lesson in small ways, as tired authors do; nothing of it may bring the reader down.

@@ -377,6 +377,8 @@ pub const KEYS: &[Key] = &[
         Some("none"),
         "How it takes back what it did, under `renew.failure = \"stop-and-undo\"`.",
     ),
+    key("scenario.clients.ID.copies", "1 to 60", Some("none"), "So many of it: `ID-01`, `ID-02`."),
+    key("scenario.clients.ID.every", "duration", Some("0s"), "By how much each copy starts later."),
     key("variants.NAME.title", "text", Some("from the name"), "What its tab is called."),
     key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
     key("variants.NAME.expect", "list of assertions", None, "What must come out."),

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::front::{Front, front, short};
 use super::markdown::{Body, body, id_of_stem};
 use super::place::{Located, Source};
+use super::scenario::copied;
 use super::teach;
 use crate::lesson::claim::{Claim, EventRef};
 use crate::lesson::model::{Lesson, Place, Task, Variant};
@@ -333,8 +334,15 @@ impl Checker<'_, '_, '_> {
         } else {
             Vec::new()
         };
-        for id in variant.clients.keys().filter(|id| !lesson.scenario.clients.contains_key(*id)) {
-            let known = list(lesson.scenario.clients.keys().map(String::as_str));
+        let clients = &lesson.scenario.clients;
+        // A variant may have more copies of a client than the scenario, but no others.
+        let known = |id: &String| {
+            let of = copied(id);
+            let another = |other: &String| of.is_some() && copied(other) == of;
+            clients.contains_key(id) || clients.keys().any(another)
+        };
+        for id in variant.clients.keys().filter(|id| !known(id)) {
+            let known = list(clients.keys().map(String::as_str));
             let message = format!("no client `{}` to replace; the clients are {known}", short(id));
             self.wrong(&["variants", &variant.name, "clients", id], 0, message);
         }
@@ -463,6 +471,10 @@ fn entry<'v, 't>(
     key: &str,
 ) -> Option<(std::ops::Range<usize>, &'v Spanned<DeValue<'t>>)> {
     if let Some((found, value)) = table.get_key_value(key) {
+        return Some((found.span(), value));
+    }
+    // What is said of a copy is said of the client that it is a copy of.
+    if let Some((found, value)) = copied(key).and_then(|of| table.get_key_value(of)) {
         return Some((found.span(), value));
     }
     let (first, rest) = key.split_once('.')?;

@@ -4,7 +4,10 @@ use toml::de::DeValue;
 
 use super::front::{Reader, Value, short};
 use crate::run::{ClientSpec, ResourceSpec, Scenario};
-use crate::sim::Table;
+use crate::sim::{Micros, Table};
+
+/// How many copies of a client there can be; more than that no scenario has nodes for.
+const MOST_COPIES: u32 = 60;
 
 impl Reader<'_, '_> {
     pub(super) fn scenario(&mut self, value: &Value<'_>) -> Option<Scenario> {
@@ -116,10 +119,43 @@ impl Reader<'_, '_> {
             let program = self.need(&mut f, "program", Self::codes).unwrap_or_default();
             let tasks = self.want(&mut f, "tasks", Self::tasks).unwrap_or_default();
             let on = self.want(&mut f, "on", Self::tasks).unwrap_or_default();
+            let copies = self.want(&mut f, "copies", Self::copies);
+            let every = self.want(&mut f, "every", Self::span);
             self.rest(f);
-            clients.insert(id, ClientSpec { label, start, program, tasks, on });
+            let one = ClientSpec { label, start, program, tasks, on };
+            match copies {
+                None if every.is_some() => {
+                    self.unexpected(value, "`copies` beside `every`");
+                }
+                None => drop(clients.insert(id, one)),
+                Some(copies) => {
+                    for number in 1..=copies {
+                        let every = every.unwrap_or_default();
+                        clients.insert(copy_id(&id, number), copy(&one, number, every));
+                    }
+                }
+            }
         }
         Some(clients)
+    }
+
+    fn copies(&mut self, value: &Value<'_>) -> Option<u32> {
+        let number = self.whole(value)?;
+        let copies = u32::try_from(number).ok().filter(|n| (1..=MOST_COPIES).contains(n));
+        if copies.is_none() {
+            let message = format!("found {number} copies, expected 1 to {MOST_COPIES}");
+            self.wrong(value.span().start, message);
+        }
+        copies
+    }
+
+    fn span(&mut self, value: &Value<'_>) -> Option<Micros> {
+        let text = self.words(value)?;
+        let span = Micros::parse(&text);
+        if span.is_none() {
+            self.unexpected(value, "a duration such as `20ms`");
+        }
+        span
     }
 
     fn tasks(&mut self, value: &Value<'_>) -> Option<Table<String, Vec<String>>> {
@@ -129,4 +165,28 @@ impl Reader<'_, '_> {
         }
         Some(tasks)
     }
+}
+
+/// The id of a copy. Two digits, so that lanes, which are in the order of the ids, count too.
+fn copy_id(id: &str, number: u32) -> String {
+    format!("{id}-{number:02}")
+}
+
+/// The client that a copy is called after, for the id of a copy.
+pub(super) fn copied(id: &str) -> Option<&str> {
+    let (of, number) = id.rsplit_once('-')?;
+    (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(of)
+}
+
+/// A copy starts so much after the one before it.
+fn copy(one: &ClientSpec, number: u32, every: Micros) -> ClientSpec {
+    let label = one.label.as_ref().map(|label| format!("{label} {number}"));
+    let first = one.start.as_deref().and_then(Micros::parse);
+    let later = Micros(every.0.saturating_mul(u64::from(number) - 1));
+    let start = match first {
+        // What is no duration is said of it where the scenario is compiled.
+        None if one.start.is_some() => one.start.clone(),
+        first => Some(first.unwrap_or_default().plus(later).to_string()),
+    };
+    ClientSpec { label, start, ..one.clone() }
 }
