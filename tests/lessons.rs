@@ -61,7 +61,7 @@ fn cases() -> Vec<Lesson> {
 /// A case names where people speak of it, tells what happened step by step, and shows what mends it.
 #[test]
 fn every_case_has_its_thread_its_timeline_and_a_run_that_mends_it() {
-    assert_eq!(cases().len(), 19);
+    assert_eq!(cases().len(), 25);
     for case in cases() {
         let report = case.report.as_ref().expect("a case has a report");
         assert!(report.address().starts_with("https://"), "{}", case.id);
