@@ -3,8 +3,11 @@
 use super::lanes::{HEADER, name_face};
 use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Fate, Head, Picture, Point, Shape, Words};
+use super::picture::{
+    Anchor, Area, Fate, Head, NOBODY, Picture, Point, SEAT, Shape, Words, more_words, seat_width,
+};
 use super::text::SIZE;
+use crate::judge::Standing;
 use crate::run::NodeKind;
 use crate::sim::Micros;
 
@@ -45,6 +48,18 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Section { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 0)]
         }
+        Shape::Plaque { area, text: words } => {
+            let words = Words {
+                text: words.clone(),
+                at: Point { x: (area.left + area.right) / 2, y: area.top + 13 },
+                anchor: Anchor::Middle,
+                size: SIZE,
+                strong: true,
+                mono: false,
+                halo: false,
+            };
+            vec![filled(area, None, Fill::Solid(role), 4), text(&words, Ink::Ground)]
+        }
         Shape::Kept { area, whose } => vec![kept(area, *whose, role, true)],
         Shape::Stopwatch { left, right, top, bottom } => {
             let area = Area { left: *left, right: *right, top: *top, bottom: *bottom };
@@ -61,6 +76,9 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         ],
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),
         Shape::Words(words) => vec![text(words, Ink::Role(role))],
+        Shape::Spoke { legs, word, decides } => spoke(legs, *word, *decides, role),
+        Shape::Watch { from, to, fired } => watch(*from, *to, *fired, role),
+        Shape::Seats { at, seats, more } => queue(*at, seats, *more, role),
         Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),
         Shape::PauseSign { at, .. }
         | Shape::ClockFace { at }
@@ -76,6 +94,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         | Shape::Restart { at }
         | Shape::Heal { at }
         | Shape::Ring { at, .. }
+        | Shape::Session { at, .. }
         | Shape::Ballot { at, .. }
         | Shape::Yes { at }
         | Shape::No { at }
@@ -97,7 +116,7 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
             drawn.push(level(from.header.right, to.header.left, y, pen));
         }
     }
-    drawn.extend(picture.head.iter().flat_map(|head| common(picture, head)));
+    drawn.extend(picture.heads.iter().flat_map(|head| common(picture, head, at)));
     for lane in picture.lanes.iter().filter(|lane| !lane.grouped) {
         let hairline = Pen { ink: Ink::Hairline, tenths: 10, dash: Dash::Solid };
         drawn.push(filled(&lane.header, Some(hairline), Fill::Ground, 6));
@@ -123,7 +142,7 @@ pub fn header(picture: &Picture, at: Option<Micros>) -> Vec<Primitive> {
 }
 
 /// The common name of a group in one box, and under it what tells its lanes apart.
-fn common(picture: &Picture, head: &Head) -> Vec<Primitive> {
+fn common(picture: &Picture, head: &Head, at: Option<Micros>) -> Vec<Primitive> {
     let hairline = Pen { ink: Ink::Hairline, tenths: 10, dash: Dash::Solid };
     let line = |x: i32, y: i32, words: &str, strong: bool| {
         let (text, at) = (words.to_string(), Point { x, y });
@@ -134,9 +153,96 @@ fn common(picture: &Picture, head: &Head) -> Vec<Primitive> {
     let name = line((area.left + area.right) / 2, area.top + 18, &head.label, true);
     let mut drawn =
         vec![filled(area, Some(hairline), Fill::Ground, 6), text(&name, Ink::Role(Role::Ink))];
-    for lane in picture.lanes.iter().filter(|lane| lane.grouped) {
-        let letter = line(lane.x, area.top + 35, &lane.label, false);
+    let inside = |x: i32| area.left <= x && x <= area.right;
+    for lane in picture.lanes.iter().filter(|lane| lane.grouped && inside(lane.x)) {
+        let stand = lane.stand(at.unwrap_or_default());
+        let leads = matches!(stand, Some(Standing::Leads(_)));
+        let letter = line(lane.x, area.top + 35, &lane.label, leads);
+        let plate =
+            Area { left: lane.x - 9, top: area.top + 23, right: lane.x + 9, bottom: area.top + 40 };
+        match stand {
+            Some(Standing::Leads(_)) => {
+                drawn.push(filled(&plate, None, Fill::Solid(Role::Ink), 4));
+                drawn.push(text(&letter, Ink::Ground));
+                continue;
+            }
+            Some(Standing::Seeks) => {
+                let dotted = Some(pen(Role::Muted, 13, Dash::Dotted));
+                drawn.push(filled(&plate, dotted, Fill::None, 4));
+            }
+            _ => {}
+        }
         drawn.push(text(&letter, Ink::Role(Role::Ink)));
+    }
+    drawn
+}
+
+/// Thin lines with small heads, and the dot of a word that counts.
+fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) -> Vec<Primitive> {
+    let (mut lines, mut heads) = (String::new(), String::new());
+    for [from, to] in legs {
+        let points = [*from, *to].map(|p| (p.x * 10, p.y * 10));
+        lines.push_str(&through(Point::default(), &points, false));
+        if let Primitive::Path { data, .. } = arrow_head(*from, *to, 55, role) {
+            heads.push_str(&data);
+        }
+    }
+    let thin = Some(pen(role, 8, Dash::Solid));
+    let mut drawn = vec![
+        Primitive::Path { data: lines, pen: thin, fill: Fill::None },
+        Primitive::Path { data: heads, pen: None, fill: Fill::Solid(role) },
+    ];
+    drawn.extend(word.map(|at| {
+        let (tenths, fill) = if decides { (50, Fill::Solid(role)) } else { (25, Fill::Ground) };
+        Primitive::Circle { at, tenths, pen: Some(pen(role, 13, Dash::Solid)), fill }
+    }));
+    drawn
+}
+
+/// An eye, shut while it watches and open when it is told; and a curve to what it watches.
+fn watch(from: Point, to: Point, fired: bool, role: Role) -> Vec<Primitive> {
+    let dash = if fired { Dash::Solid } else { Dash::Dashed };
+    let mut drawn = Vec::new();
+    if from != to {
+        let side = if to.x < from.x { -8 } else { 8 };
+        let (bend, dip) = ((from.x + to.x) / 2, from.y.max(to.y) + 14);
+        let data = format!("M{} {}Q{bend} {dip} {} {}", from.x + side, from.y, to.x, to.y);
+        drawn.push(Primitive::Path { data, pen: Some(pen(role, 12, dash)), fill: Fill::None });
+        drawn.push(Primitive::Circle { at: to, tenths: 25, pen: None, fill: Fill::Solid(role) });
+    }
+    drawn.extend(super::icons::eye(from, fired, role));
+    drawn
+}
+
+/// The places of a queue, side by side.
+fn queue(at: Point, seats: &[(String, bool)], more: usize, role: Role) -> Vec<Primitive> {
+    let word = |x: i32, words: &str, anchor: Anchor, strong: bool| Words {
+        text: words.into(),
+        at: Point { x, y: at.y + 13 },
+        anchor,
+        size: SIZE,
+        strong,
+        mono: false,
+        halo: false,
+    };
+    if seats.is_empty() {
+        return vec![text(&word(at.x, NOBODY, Anchor::Start, false), Ink::Role(Role::Muted))];
+    }
+    let (mut drawn, mut x) = (Vec::new(), at.x);
+    for (name, holds) in seats {
+        let wide = seat_width(name);
+        let area = Area { left: x, top: at.y + 1, right: x + wide - 1, bottom: at.y + SEAT };
+        let (fill, ink) = match holds {
+            true => (Fill::Solid(role), Ink::Ground),
+            false => (Fill::Ground, Ink::Role(Role::Ink)),
+        };
+        drawn.push(filled(&area, Some(pen(role, 13, Dash::Solid)), fill, 2));
+        drawn.push(text(&word(x + wide / 2, name, Anchor::Middle, true), ink));
+        x += wide;
+    }
+    let more = more_words(more);
+    if !more.is_empty() {
+        drawn.push(text(&word(x + 4, &more, Anchor::Start, false), Ink::Role(Role::Muted)));
     }
     drawn
 }

@@ -78,7 +78,8 @@ fn lanes(run: &Run, width: i32) -> (Vec<Lane>, i32) {
         let label = fit(&node.label, header.right - header.left - 6, size, strong);
         let (proc, kind) = (ProcId(index as u16), node.kind);
         let sayings = Vec::new();
-        Lane { node: proc, kind, x, header, label, grouped: false, sayings }
+        let stands = Vec::new();
+        Lane { node: proc, kind, x, header, label, grouped: false, sayings, stands }
     });
     (lanes.collect(), width)
 }
@@ -212,7 +213,7 @@ impl Drawn<'_> {
             header_height: HEADER,
             scale: Scale::Page,
             lanes: self.lanes,
-            head: None,
+            heads: Vec::new(),
             marks: self.marks,
             knots: Vec::new(),
         }

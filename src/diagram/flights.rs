@@ -209,7 +209,7 @@ impl Composer<'_> {
         if !flight.words.is_empty() {
             let face = single(&flight.words);
             let spots = Spots::Along { track: track.to_vec(), stretches };
-            let needed = !flight.soft;
+            let needed = !flight.soft && !flight.spare;
             let turn = match flight.many {
                 // It speaks for all of them, and has but one place.
                 true => 1,

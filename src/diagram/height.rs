@@ -8,8 +8,6 @@ use super::text::SIZE;
 use crate::run::Run;
 use crate::sim::{EventId, Micros, Set};
 
-/// The least height between two moments at which something is drawn.
-const HOP: i32 = 20;
 /// The height of a second, where nothing needs more.
 const SECOND: u64 = 40;
 /// The height of a fold.
@@ -39,7 +37,7 @@ impl Frozen {
         for (index, knot) in own.iter().enumerate().take(all).skip(rest) {
             // The first of them counts from the edge, and not from whatever came before it there.
             let first = index == rest && knot.at.since(last.at) < knot.at.since(before.at);
-            y += if first { linear(last.at, knot.at).max(HOP) } else { knot.y - before.y };
+            y += if first { linear(last.at, knot.at).max(story.hop) } else { knot.y - before.y };
             kept.push(Knot { at: knot.at, y });
             before = *knot;
         }
@@ -127,7 +125,7 @@ pub(super) fn knots(
         if let Some(before) = knots.last() {
             let folded = folds.next_if(|f| f.from == before.at).is_some();
             let room = index.checked_sub(1).and_then(|i| extra.get(i)).copied().unwrap_or(0);
-            y += room + if folded { FOLD } else { linear(before.at, *at).max(HOP) };
+            y += room + if folded { FOLD } else { linear(before.at, *at).max(story.hop) };
         }
         if let Some((map, _)) = frozen.filter(|f| *at <= f.1) {
             y = map.y_of(*at);

@@ -25,6 +25,10 @@ fn distance(mark: &Mark, at: Point) -> Option<i32> {
         Shape::Message { track, .. } => {
             track.windows(2).map(|leg| from_line(leg[0], leg[1], at)).min()
         }
+        Shape::Spoke { legs, .. } => legs.iter().map(|leg| from_line(leg[0], leg[1], at)).min(),
+        Shape::Watch { from, to, .. } => {
+            Some(from_line(*from, *to, at).min(from_area(&Shape::eye(*from), at)))
+        }
         _ => Some(from_area(&mark.bounds, at)),
     }
 }

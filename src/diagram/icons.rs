@@ -53,6 +53,7 @@ pub(super) fn icon(shape: &Shape, at: Point, role: Role) -> Vec<Primitive> {
         Shape::Restart { .. } => restart(at, role),
         Shape::Heal { .. } => vec![disc(at, 50, thin), stroke(at, &[&[(-25, 0), (25, 0)]], thin)],
         Shape::Ring { left, .. } => ring(at, *left, role),
+        Shape::Session { left, .. } => session(at, *left, role),
         Shape::Ballot { ballot, .. } => boxes(*ballot, at, role),
         Shape::Yes { .. } => answer(at, Some(true), Role::Hold),
         Shape::No { .. } => answer(at, Some(false), role),
@@ -191,6 +192,29 @@ fn stopped(how: Halt, at: Point, role: Role) -> Vec<Primitive> {
     }
 }
 
+/// An eye, open or shut.
+pub(super) fn eye(at: Point, open: bool, role: Role) -> Vec<Primitive> {
+    let (x, y) = (at.x * 10, at.y * 10);
+    let p = |dx: i32, dy: i32| format!("{} {}", tenths(x + dx), tenths(y + dy));
+    let line = Some(pen(role, 14, Dash::Solid));
+    if open {
+        let lids = format!("M{}Q{} {}Q{} {}Z", p(-80, 0), p(0, -90), p(80, 0), p(0, 90), p(-80, 0));
+        return vec![
+            Primitive::Path { data: lids, pen: line, fill: Fill::Ground },
+            Primitive::Circle { at, tenths: 22, pen: None, fill: Fill::Solid(role) },
+        ];
+    }
+    let lid = format!("M{}Q{} {}", p(-70, -15), p(0, 65), p(70, -15));
+    let lash =
+        |from: (i32, i32), to: (i32, i32)| format!("M{}L{}", p(from.0, from.1), p(to.0, to.1));
+    let lashes = [lash((-42, 14), (-58, 38)), lash((0, 26), (0, 52)), lash((42, 14), (58, 38))];
+    // What lies behind must not look like a part of it.
+    let ground = Pen { ink: Ink::Ground, tenths: 45, dash: Dash::Solid };
+    let clear = Primitive::Path { data: lid.clone(), pen: Some(ground), fill: Fill::None };
+    let data = lid + &lashes.concat();
+    vec![clear, Primitive::Path { data, pen: line, fill: Fill::None }]
+}
+
 /// Three quarters of a circle that end in an arrow.
 fn restart(at: Point, role: Role) -> Vec<Primitive> {
     let (x, y) = (at.x * 10, at.y * 10);
@@ -262,4 +286,23 @@ fn ring(at: Point, left: Option<u16>, role: Role) -> Vec<Primitive> {
     let arc = TURN.get(gone..).filter(|arc| arc.len() > 1);
     let arc = arc.map(|arc| stroke(at, &[arc], pen(role, 30, Dash::Solid)));
     std::iter::once(thin).chain(arc).collect()
+}
+
+/// What is left of a session: a thick arc, and behind it a thin double one for what its end is rounded up
+/// by.
+fn session(at: Point, left: Option<[u16; 2]>, role: Role) -> Vec<Primitive> {
+    let Some(left) = left else {
+        return vec![disc(at, 70, pen(role, 20, Dash::Dotted))];
+    };
+    let [own, up] = left.map(|left| (usize::from(left.min(1_000)) * 24).div_ceil(1_000));
+    let turn = 24_usize.saturating_sub(up);
+    let start = turn.saturating_sub(own);
+    let arc = |from: usize, to: usize, pen: Pen| {
+        let points = TURN.get(from..=to).filter(|arc| arc.len() > 1);
+        points.map(|arc| stroke(at, &[arc], pen))
+    };
+    let thin = disc(at, 70, pen(Role::Muted, 10, Dash::Solid));
+    let solid = arc(start, turn, pen(role, 30, Dash::Solid));
+    let dotted = arc(turn, 24, pen(role, 30, Dash::Dotted));
+    std::iter::once(thin).chain(solid).chain(dotted).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::board::{Board, Place, height};
 use super::palette::Role;
-use super::picture::{Anchor, Area, Mark, Point, Shape, TICK, Words};
+use super::picture::{Anchor, Area, Mark, Point, SEAT, Shape, TICK, Words, seats_width};
 use super::text::{LINE, SIZE, width};
 use crate::judge::Ballot;
 use crate::sim::{EventId, Micros, sort_by_key};
@@ -26,6 +26,8 @@ pub(super) enum Face {
     Blocks(Vec<Vec<Line>>),
     /// A token.
     Plate(String),
+    /// Who stands in a queue, and how many more.
+    Seats(Vec<(String, bool)>, usize),
     /// What several servers answered, and lines under it.
     Ballot(Ballot, Vec<Vec<Line>>),
 }
@@ -117,6 +119,7 @@ impl Face {
     pub fn size(&self, block: usize) -> (i32, i32) {
         match self {
             Face::Plate(text) => (width(text, FIGURES, true, true) + 10, PLATE),
+            Face::Seats(seats, more) => (seats_width(seats, *more), SEAT),
             Face::Ballot(ballot, blocks) => {
                 let lines = blocks.get(block).map_or(&[][..], Vec::as_slice);
                 let (boxes, under) = boxed(*ballot, block);
@@ -133,7 +136,7 @@ impl Face {
 
     fn count(&self) -> usize {
         match self {
-            Face::Plate(_) => 1,
+            Face::Plate(_) | Face::Seats(..) => 1,
             Face::Blocks(blocks) | Face::Ballot(_, blocks) => blocks.len(),
         }
     }
@@ -293,6 +296,10 @@ fn draw(want: &Want, place: &Place, role: Role, halo: bool, marks: &mut Vec<Mark
         Face::Plate(text) => {
             let at = Point { x: middle, y: (area.top + area.bottom) / 2 };
             push(Shape::Plate { at, text: text.clone(), width: area.right - area.left });
+        }
+        Face::Seats(seats, more) => {
+            let at = Point { x: area.left, y: area.top };
+            push(Shape::Seats { at, seats: seats.clone(), more: *more });
         }
         Face::Ballot(ballot, blocks) => {
             let lines = blocks.get(place.block).map_or(&[][..], Vec::as_slice);

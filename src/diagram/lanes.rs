@@ -1,5 +1,6 @@
 //! Where lanes stand and what stands under their names while time passes.
 
+use super::crowd::{self, Gauge, NARROW, is_crowd};
 use super::picture::{Area, Head, Lane, Saying};
 use super::signs::seen;
 use super::story::Story;
@@ -44,12 +45,13 @@ pub(super) fn name_face(header: &Area) -> (i32, bool) {
 
 /// How far the marks of a lane reach to the left of its lifeline.
 pub(super) fn reach(run: &Run, lane: &Lane, story: &Story) -> i32 {
+    let gauge = Gauge::of(run);
     if lane.kind != NodeKind::Client {
         let several = (run.names().locks.len() as i32 - 1).clamp(0, 2);
         return if lane.grouped { SLIM + 9 * several } else { 8 };
     }
     let columns = story.bars.iter().filter(|b| b.client == lane.node).map(|b| b.column).max();
-    BARS + 3 + story.aside() + story.pitch() * columns.unwrap_or(0)
+    gauge.reach + 3 + story.aside() + story.pitch() * columns.unwrap_or(0)
 }
 
 /// The common name of a group, how many lanes it has, and how far apart they stand at least, so that
@@ -71,7 +73,7 @@ pub(super) fn lanes(
     axis: i32,
     width: i32,
     tight: bool,
-) -> (Vec<Lane>, Option<Head>, i32) {
+) -> (Vec<Lane>, Vec<Head>, i32) {
     let names = run.names();
     let mut columns = vec![0; names.nodes.len()];
     for bar in &story.bars {
@@ -80,13 +82,18 @@ pub(super) fn lanes(
         }
     }
     let most = columns.iter().copied().max().unwrap_or(0);
-    let bars = BARS + story.aside() + story.pitch() * columns.first().copied().unwrap_or(0);
+    let bars = Gauge::of(run).reach
+        + story.aside()
+        + story.pitch() * columns.first().copied().unwrap_or(0);
     let first = axis + if tight { 12 } else { 16 } + bars;
     let (name, members, least) = group(run);
     let inner = (members - 1).max(0);
-    let gaps = (names.nodes.len() as i32 - 1 - inner).max(1);
+    let clients = names.of_kind(NodeKind::Client).count() as i32;
+    let crowd = if is_crowd(run) { clients - 1 } else { 0 };
+    let [narrowest, narrow] = NARROW.map(|narrow| narrow + story.pitch() * most);
+    let gaps = (names.nodes.len() as i32 - 1 - inner - crowd).max(1);
     let first_to_last = |gap, close| gaps * (gap + story.pitch() * most) + inner * close;
-    let roomy = first + RIGHT + first_to_last(NEAREST, CLOSE.max(least));
+    let roomy = first + RIGHT + first_to_last(NEAREST, CLOSE.max(least)) + crowd * narrow;
     // Lanes that stand in a group make way first, so that all others are in sight.
     let snug = tight || members > 0;
     let short = if snug { (roomy - width).max(0) } else { 0 };
@@ -98,8 +105,10 @@ pub(super) fn lanes(
         (false, _) => CLOSER,
     };
     let close = close.max(least);
-    let width = width.max(first + right + first_to_last(nearest, close));
-    let spacing = (width - first - right - inner * close) / gaps;
+    let others = first + right + first_to_last(nearest, close);
+    let width = width.max(others + crowd * narrowest);
+    let narrow = ((width - others) / crowd.max(1)).clamp(narrowest, narrow);
+    let spacing = (width - first - right - inner * close - crowd * narrow) / gaps;
     let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;
     let sayings = Sayings::of(run);
@@ -107,28 +116,40 @@ pub(super) fn lanes(
     for (index, node) in names.nodes.iter().enumerate() {
         let proc = ProcId(index as u16);
         let member = names.member(proc);
+        let crowded = crowd > 0 && node.kind == NodeKind::Client;
+        let grouped = member.is_some() || crowded;
+        let pitch = if crowded { narrow } else { close };
         let x = lanes.last().map_or(first, |last| {
-            last.x + if last.grouped && member.is_some() { close } else { spacing }
+            last.x + if last.grouped && grouped && last.kind == node.kind { pitch } else { spacing }
         });
-        let half = if member.is_some() { close / 2 } else { half };
+        let half = if grouped { pitch / 2 } else { half };
         let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
         let most = 2 * half - if spacing < NEAREST { 0 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
-        if member.is_none() {
+        if !grouped {
             sayings.iter_mut().for_each(|saying| shorten(saying, most));
         }
         let (size, strong) = name_face(&header);
-        let label = member.map_or_else(|| fit(&node.label, most, size, strong), str::to_string);
-        let (kind, grouped) = (node.kind, member.is_some());
-        lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings });
+        let label = match member {
+            Some(name) => name.to_string(),
+            None if crowded => crowd::name(run, proc, most),
+            None => fit(&node.label, most, size, strong),
+        };
+        let own = story.stands.iter().filter(|stand| stand.node == proc);
+        let stands = own.map(|stand| (stand.at, stand.standing)).collect();
+        let kind = node.kind;
+        lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings, stands });
     }
-    let head = head(&lanes, name);
-    (lanes, head, width)
+    let of = |kind: NodeKind, label: String| head(&lanes, kind, label);
+    let heads = [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, name)];
+    let heads = heads.into_iter().flatten().collect();
+    (lanes, heads, width)
 }
 
 /// The box around the names of a group.
-pub(super) fn head(lanes: &[Lane], label: String) -> Option<Head> {
-    let mut grouped = lanes.iter().filter(|lane| lane.grouped).map(|lane| lane.header);
+fn head(lanes: &[Lane], kind: NodeKind, label: String) -> Option<Head> {
+    let own = lanes.iter().filter(|lane| lane.grouped && lane.kind == kind);
+    let mut grouped = own.map(|lane| lane.header);
     let first = grouped.next()?;
     let right = grouped.next_back().unwrap_or(first).right;
     Some(Head { area: Area { right, ..first }, label })
@@ -364,7 +385,7 @@ impl Sayings<'_> {
     }
 
     fn service(&mut self, id: EventId, node: ProcId) {
-        if self.run.names().member(node).is_some() {
+        if self.run.names().member(node).is_some() && !self.run.names().led() {
             // It says what it has itself; a grant is none of its own.
             return;
         }

@@ -1,9 +1,10 @@
 //! From a run to a picture.
 
 use super::board::{Board, Place};
+use super::crowd::{Gauge, is_crowd};
 use super::height::{Frozen, axis, knots};
 use super::labels::{Face, Line, Spots, Want, blocks, place, single};
-use super::lanes::{self, BARS, HEADER, reach};
+use super::lanes::{self, HEADER, reach};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Knot, Lane, Layout, Mark, Picture, Point, Scale, Shape};
 use super::rests::apart;
@@ -78,6 +79,9 @@ pub(super) struct Composer<'r> {
     left: i32,
     /// The lanes have moved together: words are broken into short lines where they do not fit.
     pub(super) tight: bool,
+    /// There are so many clients that their lanes stand close together.
+    pub(super) crowd: bool,
+    gauge: Gauge,
 }
 
 impl<'r> Composer<'r> {
@@ -96,12 +100,16 @@ impl<'r> Composer<'r> {
         composer.kept();
         composer.tallies();
         composer.rests();
+        composer.lapses();
         composer.sections();
         composer.spans();
         story.folds.iter().for_each(|fold| composer.fold(fold));
         let places = composer.signs(signs);
         composer.owners();
         story.cuts.iter().for_each(|cut| composer.cut(cut));
+        composer.glances();
+        composer.spokes();
+        composer.turns();
         story.flights.iter().for_each(|flight| composer.flight(flight, &places));
         let Composer { mut picture, mut board, mut marks, wants, bands, left, .. } = composer;
         let missing = place(wants, &mut board, &bands, &mut marks, &|y| picture.time_of(y));
@@ -118,7 +126,8 @@ impl<'r> Composer<'r> {
         };
         let tight = layout.scale == Scale::Page && asked < NARROW;
         let left = lanes::axis(run);
-        let (lanes, head, width) = lanes::lanes(run, story, left, asked, tight);
+        let crowd = is_crowd(run);
+        let (lanes, heads, width) = lanes::lanes(run, story, left, asked, tight);
         let height = knots.last().map_or(HEADER, |k| k.y) + 44;
         let reaches = lanes.iter().map(|l| reach(run, l, story)).collect();
         let picture = Picture {
@@ -127,7 +136,7 @@ impl<'r> Composer<'r> {
             header_height: HEADER,
             scale: layout.scale,
             lanes,
-            head,
+            heads,
             marks: Vec::new(),
             knots,
         };
@@ -135,7 +144,22 @@ impl<'r> Composer<'r> {
         let board = Board::new(limits);
         let (marks, wants, bands) = (Vec::new(), Vec::new(), Vec::new());
         let slow = slow(run);
-        Composer { run, story, picture, board, marks, wants, bands, reaches, slow, left, tight }
+        let gauge = Gauge::of(run);
+        Composer {
+            run,
+            story,
+            picture,
+            board,
+            marks,
+            wants,
+            bands,
+            reaches,
+            slow,
+            left,
+            tight,
+            crowd,
+            gauge,
+        }
     }
 
     pub(super) fn y(&self, at: Micros) -> i32 {
@@ -172,7 +196,9 @@ impl<'r> Composer<'r> {
         for (node, x) in lanes {
             let mut top = HEADER - 8;
             let mut from = Micros::ZERO;
-            if self.tight && self.run.names().member(node).is_some() {
+            let client = self.run.names().node(node).kind == NodeKind::Client;
+            let close = self.tight && self.run.names().member(node).is_some();
+            if close || self.crowd && client {
                 // Between lanes that stand as close as this no words would ever have room.
                 self.board.draw(Point { x, y: top }, Point { x, y: bottom });
             } else {
@@ -259,20 +285,24 @@ impl<'r> Composer<'r> {
             let (top, bottom) = (self.y(bar.from), self.y(bar.to.min(self.run.end)));
             match bar.kind {
                 IntervalKind::Truth => {
-                    let area = Area { left: x - 17, top, right: x - 7, bottom };
+                    let [left, right] = self.gauge.truth;
+                    let area = Area { left: x - left, top, right: x - right, bottom };
                     self.span(bar, Role::Hold, Shape::Truth { area }, area);
                     if let Some(event) = bar.cap {
-                        let cap = Shape::Cap { left: x - 34, right: x - 5, y: bottom };
+                        let [left, right] = self.gauge.cap;
+                        let cap = Shape::Cap { left: x - left, right: x - right, y: bottom };
                         self.push(event, Role::Ink, bar.to, None, cap);
                     }
                 }
                 IntervalKind::Belief => {
-                    let area = Area { left: x - BARS, top, right: x - 21, bottom };
+                    let [left, right] = self.gauge.belief;
+                    let area = Area { left: x - left, top, right: x - right, bottom };
                     let role = if bar.stale { Role::Stale } else { Role::Hold };
                     self.span(bar, role, Shape::Belief { area }, area);
                 }
                 IntervalKind::Promise => {
-                    let (left, right) = (x - BARS - 3 - self.story.aside(), x - 4);
+                    let reach = self.gauge.reach + 3 + self.story.aside();
+                    let (left, right) = (x - reach, x - 4);
                     let tick = Shape::PromiseEnd { left, right, y: bottom };
                     self.push(bar.event, Role::Muted, bar.to, None, tick);
                 }
@@ -288,9 +318,10 @@ impl<'r> Composer<'r> {
             let granted = truths.get(next).filter(|t| t.0 == wait.node);
             let to = granted.map_or(wait.to, |t| t.1.min(wait.to));
             let (top, bottom) = (self.y(wait.from), self.y(to));
-            let area = Area { left: x - BARS, top, right: x - 7, bottom };
+            let (left, right) = (self.gauge.reach, self.gauge.truth[1]);
+            let area = Area { left: x - left, top, right: x - right, bottom };
             self.push(wait.event, Role::Muted, wait.from, Some(wait.to), Shape::Waiting { area });
-            if self.tight {
+            if self.tight || self.crowd {
                 // A dotted outline bears words across it, where there is no other room for them.
                 for x in [area.left, area.right] {
                     self.board.draw(Point { x, y: top }, Point { x, y: bottom });
@@ -298,7 +329,9 @@ impl<'r> Composer<'r> {
             } else {
                 self.board.block(area);
             }
-            self.beside(wait, wait.from, "waiting", 12, 4);
+            if !self.crowd {
+                self.beside(wait, wait.from, "waiting", 12, 4);
+            }
         }
     }
 
@@ -307,7 +340,8 @@ impl<'r> Composer<'r> {
         for section in &self.story.sections {
             let x = self.x(section.node);
             let (top, bottom) = (self.y(section.from), self.y(section.to));
-            let area = Area { left: x - 17, top, right: x - 7, bottom };
+            let [left, right] = self.gauge.truth;
+            let area = Area { left: x - left, top, right: x - right, bottom };
             let shape = Shape::Section { area };
             self.push(section.event, Role::Ink, section.from, Some(section.to), shape);
             self.board.block(area);
@@ -368,6 +402,7 @@ impl<'r> Composer<'r> {
         let lanes = self.picture.lanes.iter().zip(&self.reaches);
         let across: Vec<(i32, i32)> = lanes
             .map(|(lane, reach)| match lane.kind {
+                NodeKind::Client if self.crowd => (lane.x - 8, lane.x + 8),
                 NodeKind::Client => (lane.x + 12 - (reach + 12 + 15) / 16 * 16, lane.x + 12),
                 _ => (lane.x - 16, lane.x + 16),
             })
@@ -384,6 +419,7 @@ impl<'r> Composer<'r> {
         };
         lines.extend(tell(fold.refused, "refused try", "refused tries"));
         lines.extend(tell(fold.renewed, "renewal", "renewals"));
+        lines.extend(tell(fold.beats, "heartbeat", "heartbeats"));
         let face = match fold.rests {
             // Where there is room for it.
             Some(rests) => {
@@ -477,6 +513,7 @@ fn layer(shape: &Shape) -> u8 {
         | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,
+        Shape::Spoke { .. } => 5,
         Shape::Message { .. } | Shape::Held { .. } | Shape::Hand { .. } => 6,
         Shape::Words(_) => 9,
         Shape::Plate { .. } => 8,

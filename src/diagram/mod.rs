@@ -5,7 +5,9 @@
 //! very same. [`still`] is a part of the picture as it stands at a moment.
 
 mod board;
+mod crowd;
 mod draw;
+mod ensemble;
 mod eyes;
 mod fans;
 mod flights;
@@ -19,6 +21,8 @@ mod mini;
 mod paint;
 pub mod palette;
 mod picture;
+mod plane;
+mod queue;
 mod rests;
 mod routine;
 mod row;

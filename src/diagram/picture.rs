@@ -2,7 +2,8 @@
 
 use super::height;
 use super::palette::Role;
-use crate::judge::Ballot;
+use super::text;
+use crate::judge::{Ballot, Standing};
 use crate::run::NodeKind;
 use crate::sim::{EventId, Halt, Micros, MsgId, ProcId};
 
@@ -100,6 +101,8 @@ pub struct Lane {
     pub grouped: bool,
     /// What stands under the name, in the order of time.
     pub sayings: Vec<Saying>,
+    /// What it is to the other servers from when on, where one of them leads.
+    pub stands: Vec<(Micros, Standing)>,
 }
 
 impl Lane {
@@ -108,6 +111,12 @@ impl Lane {
         let next = self.sayings.partition_point(|s| s.from <= at);
         let last = next.checked_sub(1).and_then(|i| self.sayings.get(i));
         last.map_or("", |s| s.text.as_str())
+    }
+
+    /// What it is to the other servers at that moment.
+    pub fn stand(&self, at: Micros) -> Option<Standing> {
+        let next = self.stands.partition_point(|s| s.0 <= at);
+        next.checked_sub(1).and_then(|i| self.stands.get(i)).map(|s| s.1)
     }
 }
 
@@ -195,6 +204,11 @@ pub enum Shape {
     Rung { left: i32, right: i32, y: i32 },
     /// A deadline that drains: what is left of its span, in thousandths; none while its clock stands.
     Ring { at: Point, left: Option<u16> },
+    /// Words on a filled plate, in the page's own colour.
+    Plaque { area: Area, text: String },
+    /// A session that drains: what is left of it and of what comes on top because its end is rounded up,
+    /// in thousandths of both; nothing while its clock stands.
+    Session { at: Point, left: Option<[u16; 2]> },
     /// A paused span: a ladder on the lifeline.
     Ladder { x: i32, top: i32, bottom: i32 },
     /// The sign at both ends of a pause.
@@ -248,6 +262,15 @@ pub enum Shape {
     Hand { from: Point, to: Point },
     /// Something changed that has no sign of its own: a small diamond.
     Notice { at: Point },
+    /// What a leader and one other server say about a change: thin lines out, back and out again. Where
+    /// the other's word arrives is a dot, and a larger one where it makes the majority.
+    Spoke { legs: Vec<[Point; 2]>, word: Option<Point>, decides: bool },
+    /// One watches another: an eye and a dashed curve; when it is told, the eye opens and the curve is
+    /// solid. Both ends in one place have no curve.
+    Watch { from: Point, to: Point, fired: bool },
+    /// Who stands in a queue, a box each, whoever holds the lock in a filled one, and how many more. The
+    /// corner is the upper left one.
+    Seats { at: Point, seats: Vec<(String, bool)>, more: usize },
 }
 
 /// One mark of a picture.
@@ -269,8 +292,38 @@ pub struct Mark {
 
 /// The side of a box with an answer in it.
 pub(super) const TICK: i32 = 12;
+/// The height of a place in a queue.
+pub(super) const SEAT: i32 = 17;
+
+/// How wide a place in a queue is that has this name on it.
+pub(super) fn seat_width(name: &str) -> i32 {
+    (text::width(name, text::SIZE, true, false) + 6).max(SEAT)
+}
+
+/// How many more there are, in words.
+pub(super) fn more_words(more: usize) -> String {
+    if more == 0 { String::new() } else { format!("+{more}") }
+}
+
+/// How wide a queue is.
+pub(super) fn seats_width(seats: &[(String, bool)], more: usize) -> i32 {
+    if seats.is_empty() {
+        return text::width(NOBODY, text::SIZE, false, false);
+    }
+    let wide: i32 = seats.iter().map(|seat| seat_width(&seat.0)).sum();
+    let more = more_words(more);
+    wide + if more.is_empty() { 0 } else { 4 + text::width(&more, text::SIZE, false, false) }
+}
+
+/// What is said of a queue in which nobody stands.
+pub(super) const NOBODY: &str = "nobody queues";
 
 impl Shape {
+    /// The box of the eye of a watch.
+    pub(super) fn eye(at: Point) -> Area {
+        Area { left: at.x - 9, top: at.y - 6, right: at.x + 9, bottom: at.y + 6 }
+    }
+
     /// The box that it lies in.
     pub fn bounds(&self) -> Area {
         let upright = |x: i32, reach: i32, top: i32, bottom: i32| Area {
@@ -302,6 +355,7 @@ impl Shape {
             | Shape::Truth { area }
             | Shape::Section { area }
             | Shape::Kept { area, .. }
+            | Shape::Plaque { area, .. }
             | Shape::Valid { area }
             | Shape::Waiting { area } => *area,
             Shape::Stopwatch { left, right, top, bottom } => {
@@ -332,6 +386,30 @@ impl Shape {
                 bottom: at.y + 10,
             },
             Shape::Words(words) => super::text::area(words),
+            Shape::Spoke { legs, .. } => {
+                let points = || legs.iter().flatten();
+                Area {
+                    left: points().map(|p| p.x).min().unwrap_or(0) - 5,
+                    top: points().map(|p| p.y).min().unwrap_or(0) - 5,
+                    right: points().map(|p| p.x).max().unwrap_or(0) + 5,
+                    bottom: points().map(|p| p.y).max().unwrap_or(0) + 5,
+                }
+            }
+            Shape::Watch { from, to, .. } => {
+                let eye = Shape::eye(*from);
+                Area {
+                    left: eye.left.min(to.x - 3),
+                    top: eye.top.min(to.y - 3),
+                    right: eye.right.max(to.x + 3),
+                    bottom: (eye.bottom + 4).max(to.y + 3),
+                }
+            }
+            Shape::Seats { at, seats, more } => Area {
+                left: at.x,
+                top: at.y,
+                right: at.x + seats_width(seats, *more),
+                bottom: at.y + SEAT,
+            },
             Shape::Hand { from, to } => {
                 let (top, bottom) = (from.y.min(to.y) - 4, from.y.max(to.y) + 4);
                 Area { left: from.x.min(to.x), top, right: from.x.max(to.x), bottom }
@@ -351,6 +429,7 @@ impl Shape {
             | Shape::Held { at }
             | Shape::Hourglass { at }
             | Shape::Ring { at, .. }
+            | Shape::Session { at, .. }
             | Shape::Torn { at }
             | Shape::Restart { at } => (at, 9),
             Shape::Accepted { at } | Shape::StaleAccepted { at } => (at, 8),
@@ -391,6 +470,7 @@ impl Mark {
                 | Shape::Stopwatch { .. }
                 | Shape::Valid { .. }
                 | Shape::Ladder { .. }
+                | Shape::Spoke { .. }
                 | Shape::Message { .. }
                 | Shape::Cut { .. }
         )
@@ -419,8 +499,8 @@ pub struct Picture {
     pub scale: Scale,
     /// The lanes, from left to right.
     pub lanes: Vec<Lane>,
-    /// The common name of lanes that stand close together.
-    pub head: Option<Head>,
+    /// The common names of lanes that stand close together.
+    pub heads: Vec<Head>,
     /// The marks, in the order of their tops.
     pub marks: Vec<Mark>,
     /// The map between time and height, from the start of the run to its end.

@@ -6,7 +6,7 @@ use super::picture::{Anchor, Area, Point, Shape, TICK, Words};
 use super::text::{SIZE, fit, width as width_of};
 use super::topology::{Plane, Spot};
 use super::words::short;
-use crate::judge::{Ballot, Testimony, Token};
+use crate::judge::{Ballot, Standing, Testimony, Token};
 use crate::run::NodeKind;
 use crate::sim::{EventId, Micros, ProcId, What};
 use crate::systems::{Fact, Piece};
@@ -73,7 +73,23 @@ impl Plane<'_> {
             Shape::Words(Words { text, at, anchor, size, strong, mono, halo })
         };
         let at = Point { x: middle, y: area.top + 17 };
-        self.push(event, Role::Ink, strong(name.to_string(), at, Anchor::Middle));
+        match self.standing(node) {
+            Some(Standing::Leads(term)) => {
+                let words = format!("{name} leads");
+                let narrow = width_of(&words, SIZE, true, false) > area.right - area.left - 8;
+                let words = if narrow { name.to_string() } else { words };
+                let half = width_of(&words, SIZE, true, false) / 2 + 6;
+                let (left, right) = (middle - half, middle + half);
+                let plate = Area { left, top: area.top + 4, right, bottom: area.top + 22 };
+                self.push(event, Role::Ink, Shape::Plaque { area: plate, text: words });
+                let at = Point { x: middle, y: area.top - 5 };
+                let word = self.run.names().traffic.term;
+                if term > 0 {
+                    self.words(event, Role::Muted, &format!("{word} {term}"), at, Anchor::Middle);
+                }
+            }
+            _ => self.push(event, Role::Ink, strong(name.to_string(), at, Anchor::Middle)),
+        }
         let holder = self.world.facts(node).into_iter().find_map(|fact| match fact {
             Fact::Row { value, .. } => value.iter().find_map(|piece| match piece {
                 Piece::Client(client) => Some(*client),
@@ -83,7 +99,8 @@ impl Plane<'_> {
         });
         let foot = Point { x: middle, y: area.bottom - 14 };
         let still = self.world.halt(node).map(|_| "stopped");
-        let state = if self.world.is_down(node) { Some("down") } else { still };
+        let seeks = matches!(self.standing(node), Some(Standing::Seeks)).then_some("no leader");
+        let state = if self.world.is_down(node) { Some("down") } else { still.or(seeks) };
         match (state, holder) {
             (None, Some(client)) => {
                 let (left, top) = (area.left + 6, area.top + 26);

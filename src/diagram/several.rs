@@ -145,7 +145,7 @@ fn until(run: &Run, whose: (ProcId, LockId), at: Micros, left: Micros) -> Option
 
 /// What is left of promises that were broken, where no bar of its own shows how long they are.
 pub(super) fn broken(run: &Run, bars: &[Bar]) -> Vec<Bar> {
-    if run.names().group.is_some() {
+    if run.names().counted() {
         return Vec::new();
     }
     let intervals = &run.judgement.intervals;
@@ -300,7 +300,10 @@ impl Composer<'_> {
 
     /// Places to the right of a group of lanes, and then to the left of it.
     pub(super) fn outside(&self, face: &Face, y: i32) -> Spots {
-        let grouped = || self.picture.lanes.iter().filter(|lane| lane.grouped);
+        let servers = |lane: &&super::picture::Lane| {
+            lane.grouped && self.run.names().member(lane.node).is_some()
+        };
+        let grouped = || self.picture.lanes.iter().filter(servers);
         let first = grouped().next().map_or(0, |lane| lane.x - self.reach(lane.node) - 8);
         let last = grouped().next_back().map_or(0, |lane| lane.x + 14);
         let mut places = Vec::new();

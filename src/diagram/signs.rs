@@ -5,7 +5,8 @@ use super::picture::{Point, Shape};
 use super::story::token_words;
 use super::words::{ending, refusal, short, value};
 use crate::judge::{
-    Ask, BeliefEnd, Finding, Operation, Rejection, SessionState, Testimony, Token, TruthEnd, Write,
+    Ask, BeliefEnd, Finding, Operation, Rejection, SessionState, Standing, Testimony, Token,
+    TruthEnd, Write,
 };
 use crate::narrate;
 use crate::run::{Action, NodeKind, Run};
@@ -236,6 +237,16 @@ fn of_note(
             let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };
             make(Kind::Notice, role, &[&ending(run, *grant, *why)])
         }
+        // Who leads from the start is said at the head of its lane.
+        Testimony::Stand(_) if event.at == Micros::ZERO => None,
+        Testimony::Stand(Standing::Leads(term)) => make(
+            Kind::Notice,
+            Role::Ink,
+            &["leads,", &format!("{} {term}", run.names().traffic.term)],
+        ),
+        Testimony::Stand(Standing::Follows(_)) => make(Kind::Notice, Role::Muted, &[]),
+        Testimony::Stand(Standing::Seeks) => make(Kind::Notice, Role::Muted, &["seeks a leader"])
+            .map(|made| Sign { needed: false, ..made }),
         Testimony::Lead(_) => make(Kind::Notice, Role::Ink, &["leads now"]),
         Testimony::Evict(_) => make(Kind::Notice, Role::Ink, &["evicted"]),
         Testimony::Grant { token, .. } if clues.regress.contains(&id) => {

@@ -1,16 +1,22 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
+use super::crowd::{Gauge, is_crowd};
+use super::ensemble::{self, Decision, Lapse, Spoke, Stand};
 use super::fans;
-use super::lanes::{ASIDE, COLUMN};
+use super::lanes::ASIDE;
+use super::queue::{self, Glance, Turn, Woken};
 use super::rests::{range, rests};
 use super::routine::{self, Exchange, Routine};
 use super::several::{Kept, Tally, broken, kept, tallies};
-use crate::judge::{Ask, Finding, IntervalKind, Section, Testimony, Token};
+use crate::judge::{Ask, Finding, IntervalKind, Section, SessionState, Testimony, Token};
 use crate::run::{Run, kind};
 use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort_by_key};
 
 /// How long nothing must happen for a stretch to be folded.
 pub(super) const IDLE: Micros = Micros::from_millis(2_500);
+/// The least height between two moments at which something is drawn; and where there are many clients.
+const HOP: i32 = 20;
+const CLOSE_HOP: i32 = 9;
 
 /// A message that travels longer than this says so.
 pub(super) fn slow(run: &Run) -> Micros {
@@ -47,6 +53,8 @@ pub(super) struct Flight {
     pub many: bool,
     /// Another of them says already that it is lost, or held.
     pub hushed: bool,
+    /// Its words go where there is no room for them.
+    pub spare: bool,
 }
 
 /// A bar beside a lifeline.
@@ -96,6 +104,7 @@ pub(super) struct Fold {
     pub event: EventId,
     pub refused: u32,
     pub renewed: u32,
+    pub beats: u32,
     /// The shortest and the longest rest between its refused tries, where they differ.
     pub rests: Option<(Micros, Micros)>,
 }
@@ -120,6 +129,21 @@ pub(super) struct Story {
     pub tallies: Vec<Tally>,
     /// The rests of a client between two tries, where they are not all alike.
     pub rests: Vec<Stretch>,
+    /// What servers say about changes, where one of them leads.
+    pub spokes: Vec<Spoke>,
+    pub decisions: Vec<Decision>,
+    pub stands: Vec<Stand>,
+    pub lapses: Vec<Lapse>,
+    /// Queues, who watches whom in them, and whom they wake.
+    pub turns: Vec<Turn>,
+    pub glances: Vec<Glance>,
+    pub woken: Vec<Woken>,
+    /// Messages that say only that their sender is there.
+    beats: Set<MsgId>,
+    /// How far each more column of bars reaches.
+    column: i32,
+    /// The least height between two moments.
+    pub hop: i32,
     /// What was said in exchanges that disappear in folds.
     pub quiet: Set<EventId>,
     /// The moments at which something is drawn, in order.
@@ -130,6 +154,14 @@ impl Story {
     /// Reads a run.
     pub fn of(run: &Run) -> Story {
         let mut story = Story::default();
+        story.column = Gauge::of(run).column;
+        story.hop = if is_crowd(run) { CLOSE_HOP } else { HOP };
+        story.beats = ensemble::beats(run, slow(run));
+        let within;
+        (story.spokes, story.decisions, within) = ensemble::spokes(run, slow(run));
+        (story.stands, story.lapses) = (ensemble::stands(run), ensemble::lapses(run));
+        (story.turns, story.glances) = (queue::turns(run), queue::glances(run));
+        story.woken = queue::woken(run);
         story.spans(run);
         story.bars(run);
         story.sections(run);
@@ -139,15 +171,19 @@ impl Story {
         story.rests = rests(run);
         let fans = fans::fans(run);
         let exchanges = routine::exchanges(run, &fans);
-        let hushed = story.time(run, exchanges);
+        let mut hushed = story.time(run, exchanges);
+        story.beats.iter().chain(within.iter()).for_each(|id| {
+            hushed.insert(*id);
+        });
         story.flights(run, &hushed);
+        fans::alike(run, &mut story.flights);
         fans::unite(run, (&fans, &story.tallies), slow(run), &mut story.flights);
         story
     }
 
     /// How much further to the left each more column of bars reaches.
     pub fn pitch(&self) -> i32 {
-        COLUMN + self.aside()
+        self.column + self.aside()
     }
 
     /// The room that the times of a try take beside the bars, where there are any.
@@ -346,7 +382,7 @@ impl Story {
     /// that disappear in folds.
     fn time(&mut self, run: &Run, mut exchanges: Vec<Exchange>) -> Set<MsgId> {
         let mut routine = vec![false; run.record.messages.len()];
-        for id in exchanges.iter().flat_map(|e| &e.messages) {
+        for id in exchanges.iter().flat_map(|e| &e.messages).chain(self.beats.iter()) {
             routine[id.0 as usize] = true;
         }
         let said: Set<EventId> = exchanges.iter().flat_map(|e| e.events.iter().copied()).collect();
@@ -373,6 +409,7 @@ impl Story {
         moments.extend(self.broken.iter().map(|b| b.to));
         moments.extend(self.kept.iter().flat_map(|k| [k.from, k.to]));
         moments.extend(self.tallies.iter().filter_map(|t| t.good));
+        moments.extend(self.lapses.iter().flat_map(|l| [l.heard, l.due]));
         let found = run.judgement.findings.iter().map(Finding::event);
         moments.extend(found.map(|e| run.record.event(e).at));
         moments
@@ -389,6 +426,12 @@ impl Story {
                 events.partition_point(|e| e.at <= from).min(events.len().saturating_sub(1));
             let start = exchanges.partition_point(|e| e.from <= from);
             let inside = || exchanges[start..].iter().take_while(|e| e.from < to);
+            let beat = |id: &&MsgId| {
+                let info = run.record.message(**id);
+                let at = run.record.event(info.sent).at;
+                run.names().traffic.beats.contains(&info.body.name) && from < at && at < to
+            };
+            let beats = self.beats.iter().filter(beat).count() as u32;
             let count = |what| inside().filter(|e| e.routine == Some(what)).count() as u32;
             self.folds.push(Fold {
                 from,
@@ -396,6 +439,7 @@ impl Story {
                 event: EventId(first as u32),
                 refused: count(Routine::Refused),
                 renewed: count(Routine::Renewed),
+                beats,
                 rests: range(&self.rests, from, to),
             });
         }
@@ -438,7 +482,7 @@ impl Story {
             });
             let (from, to, event) = (info.from, info.to, info.sent);
             let sent = record.event(event).at;
-            let (many, hushed) = (false, false);
+            let (many, hushed, spare) = (false, false, false);
             self.flights.push(Flight {
                 id,
                 from,
@@ -452,6 +496,7 @@ impl Story {
                 soft,
                 many,
                 hushed,
+                spare,
             });
         }
     }
@@ -479,6 +524,7 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
             | Testimony::Extend(..)
             | Testimony::Expires(..)
             | Testimony::Moves(..)
+            | Testimony::Session(SessionState::Begun)
             | Testimony::Serve(..),
         ) => false,
         Some(_) => true,

@@ -1,9 +1,12 @@
 //! A moment of a run on a plane: clients on the left, the service and the resource that its lock
 //! guards on the right, and what is on its way between them.
 
+use super::crowd::is_crowd;
+use super::ensemble::beats;
 use super::palette::Role;
 use super::picture::{Anchor, Area, Fate, Lane, Mark, Point, Shape, Words};
 use super::row::Said;
+use super::story::slow;
 use super::text::{SIZE, fit, width as width_of};
 use super::words::{message, short};
 use crate::judge::{Interval, IntervalKind};
@@ -56,11 +59,13 @@ pub fn topology(
     last: Option<EventId>,
     width: i32,
 ) -> Topology {
-    let mut plane = Plane { run, world, last, out: Topology::default() };
+    let (crowd, queue) = (is_crowd(run), Area::default());
+    let mut plane = Plane { run, world, last, out: Topology::default(), crowd, queue };
     plane.place(width);
     plane.links();
     plane.guards();
     plane.boxes(lanes);
+    plane.seats();
     plane.flights();
     plane.out
 }
@@ -70,6 +75,10 @@ pub(super) struct Plane<'r> {
     pub(super) world: &'r World<Locks>,
     pub(super) last: Option<EventId>,
     pub(super) out: Topology,
+    /// There are so many clients that each has but a small box.
+    pub(super) crowd: bool,
+    /// Where the places of queues stand.
+    pub(super) queue: Area,
 }
 
 impl Plane<'_> {
@@ -102,13 +111,22 @@ impl Plane<'_> {
         right.extend(names.of_kind(NodeKind::Resource));
         let width = width.max(300);
         let wide = (width * 36 / 100).clamp(112, 200);
-        let rows = clients.len().max(right.len()).max(1) as i32;
-        let pitch =
+        let alone = if self.crowd { 1 } else { clients.len() };
+        let rows = alone.max(right.len()).max(1) as i32;
+        let mut pitch =
             if width < 560 { (380 / rows).clamp(124, 170) } else { (540 / rows).clamp(140, 250) };
         self.out.width = width;
-        let above = self.row(&row, EDGE + wide, width - EDGE);
+        let mut above = self.row(&row, EDGE + wide, width - EDGE);
+        above = self.line(above, EDGE + wide, width - EDGE);
+        let mut columns = vec![(right, width - EDGE - wide)];
+        if self.crowd {
+            let cells = self.cells(&clients, EDGE, wide);
+            pitch = pitch.max((cells - above) / rows);
+        } else {
+            columns.insert(0, (clients, EDGE));
+        }
         self.out.height = above + rows * pitch + 2 * EDGE;
-        for (nodes, left) in [(clients, EDGE), (right, width - EDGE - wide)] {
+        for (nodes, left) in columns {
             let each = rows * pitch / (nodes.len() as i32).max(1);
             for (index, node) in nodes.into_iter().enumerate() {
                 let top = above + EDGE + each * index as i32 + (each - BOX) / 2;
@@ -119,7 +137,7 @@ impl Plane<'_> {
         }
     }
 
-    fn spot(&self, node: ProcId) -> Option<&Spot> {
+    pub(super) fn spot(&self, node: ProcId) -> Option<&Spot> {
         self.out.spots.iter().find(|s| s.node == node)
     }
 
@@ -131,6 +149,14 @@ impl Plane<'_> {
     /// servers, that of the first one.
     fn ends(&self, client: ProcId, peer: ProcId) -> Option<(Point, Point)> {
         let (from, to) = (self.spot(client)?.area, self.spot(peer)?.area);
+        if self.is_member(client) && self.is_member(peer) {
+            // Two servers of a row speak along its foot.
+            let foot = |area: Area| Point {
+                x: (area.left + area.right) / 2,
+                y: area.bottom + if from.left < to.left { 5 } else { 9 },
+            };
+            return Some((foot(from), foot(to)));
+        }
         if self.kind(client) != NodeKind::Client {
             let x = from.left + (from.right - from.left) / 4;
             let down = from.top < to.top;
@@ -188,6 +214,10 @@ impl Plane<'_> {
                 |p: &&ProcId| own == NodeKind::Client || self.kind(**p) == NodeKind::Resource;
             for peer in peers.iter().filter(behind).copied().collect::<Vec<_>>().iter() {
                 let Some((from, to)) = self.ends(client, *peer) else { continue };
+                if self.crowd && own == NodeKind::Client {
+                    self.cut(client, *peer, from, to);
+                    continue;
+                }
                 self.push(EventId(0), Role::Muted, Shape::Link { from, to, dotted: false });
                 self.cut(client, *peer, from, to);
             }
@@ -241,7 +271,7 @@ impl Plane<'_> {
     }
 
     /// The interval of one kind that a client has open.
-    fn open(&self, kind: IntervalKind, client: ProcId) -> Option<&Interval> {
+    pub(super) fn open(&self, kind: IntervalKind, client: ProcId) -> Option<&Interval> {
         let last = self.last?;
         self.run.judgement.intervals.iter().find(|i| {
             let open = i.began <= last && i.ended.is_none_or(|end| end > last);
@@ -261,6 +291,13 @@ impl Plane<'_> {
             });
             let event = saying.map_or(EventId(0), |s| s.event);
             self.push(event, Role::Ink, Shape::Box { area });
+            if self.crowd && self.kind(node) == NodeKind::Client {
+                let says = self.cell(node, area, event);
+                if let Some(spot) = self.out.spots.get_mut(index) {
+                    spot.says = saying.map_or(String::new(), |s| s.text.clone()) + says;
+                }
+                continue;
+            }
             if let Some(name) = member {
                 let said = saying.map_or(String::new(), |s| s.text.clone());
                 let says = [Some(said), self.more(node)].into_iter().flatten();
@@ -272,6 +309,7 @@ impl Plane<'_> {
                 continue;
             }
             self.rings(node, area);
+            self.session(node, area);
             self.ticks(node, area);
             let bars = self.bars(node, area);
             let x = area.left + 10 + bars;
@@ -304,7 +342,7 @@ impl Plane<'_> {
         }
     }
 
-    fn role(&self, node: ProcId) -> Role {
+    pub(super) fn role(&self, node: ProcId) -> Role {
         let truth = |belief: &Interval| {
             let open = self.open(IntervalKind::Truth, node);
             open.is_some_and(|truth| truth.grant == belief.grant)
@@ -382,6 +420,7 @@ impl Plane<'_> {
         let messages = &self.run.record.messages;
         let sent = messages.partition_point(|m| m.sent <= last);
         let mut said: Vec<Said> = Vec::new();
+        let beats = beats(self.run, slow(self.run));
         for index in 0..sent {
             let Some(info) = messages.get(index) else { continue };
             let at = |id: EventId| self.run.record.event(id).at;
@@ -391,6 +430,9 @@ impl Plane<'_> {
                 continue;
             }
             let id = MsgId(index as u32);
+            if beats.contains(&id) {
+                continue;
+            }
             let Some((tail, end)) = self.way(info.from, info.to) else { continue };
             let held = self.previous(|_, what| *what == What::Hold(id));
             let held = matches!(self.run.record.event(held).what, What::Hold(m) if m == id);
@@ -419,7 +461,12 @@ impl Plane<'_> {
             let held = held && fate == Fate::Open;
             // One label speaks for all that say the same to servers that stand in a row.
             let (asks, tells) = (self.is_member(info.to), self.is_member(info.from));
-            let of = (asks || tells).then_some(if asks { info.from } else { info.to });
+            let of = match (self.crowd, asks) {
+                // One of many clients is not worth a word of its own.
+                (true, true) | (false, false) => info.to,
+                _ => info.from,
+            };
+            let of = (asks || tells).then_some(of);
             let alike =
                 |s: &&mut Said| of.is_some() && (s.of, &s.name, s.held) == (of, &name, held);
             match said.iter_mut().find(alike) {

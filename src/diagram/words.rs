@@ -113,7 +113,16 @@ pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> St
         (None, true) => "lock".into(),
         (None, false) => format!("lease {token}"),
     };
-    if run.names().group.is_some() {
+    if run.names().led() {
+        let holder = kind::grantee(&run.record, grant).map(|client| short(run, client));
+        let holder = holder.unwrap_or_default();
+        return match why {
+            TruthEnd::Expired(_) => format!("{holder}’s session ends"),
+            TruthEnd::Removed(by) => format!("{} removes {holder}’s place", short(run, by)),
+            _ => format!("{holder}’s place is gone"),
+        };
+    }
+    if run.names().counted() {
         return match why {
             TruthEnd::Forgotten => "majority lost".into(),
             TruthEnd::Removed(by) => format!("{} ends majority", short(run, by)),

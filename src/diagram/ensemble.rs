@@ -1,0 +1,244 @@
+//! Servers of which one leads: what they say about a change in one small figure, who leads when, and
+//! how long they had not heard of a session that ends.
+
+use super::labels::{Face, Line, Want, blocks};
+use super::layout::Composer;
+use super::palette::Role;
+use super::picture::{Area, Point, Shape};
+use super::words::short;
+use crate::judge::{Standing, Testimony, Token};
+use crate::narrate;
+use crate::run::Run;
+use crate::sim::{EventId, Micros, MsgId, ProcId, Set, Table, What};
+
+/// What a leader and one of the others say about a change: its proposal, the other's word that it is
+/// logged, and the leader's word that it is decided.
+#[derive(Clone, Debug)]
+pub(super) struct Spoke {
+    pub leader: ProcId,
+    pub peer: ProcId,
+    /// The proposal's sending.
+    pub event: EventId,
+    /// When each of the three was sent and arrived, as far as they were said.
+    pub legs: [Option<(Micros, Micros)>; 3],
+    /// That other's word makes the majority.
+    pub decides: bool,
+}
+
+/// A majority has a change.
+#[derive(Clone, Debug)]
+pub(super) struct Decision {
+    pub event: EventId,
+    pub at: Micros,
+    /// How many have it, of how many.
+    pub have: [u32; 2],
+}
+
+/// What a server is to the others, from one moment on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stand {
+    pub node: ProcId,
+    pub at: Micros,
+    pub standing: Standing,
+}
+
+/// A session of which nothing was heard for too long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lapse {
+    pub event: EventId,
+    pub node: ProcId,
+    pub client: ProcId,
+    pub heard: Micros,
+    /// From when on it was too long.
+    pub due: Micros,
+    pub at: Micros,
+}
+
+/// When messages are sent and arrive that go their way undisturbed.
+struct Ways<'r> {
+    run: &'r Run,
+    held: Set<MsgId>,
+    slow: Micros,
+}
+
+impl<'r> Ways<'r> {
+    fn of(run: &'r Run, slow: Micros) -> Ways<'r> {
+        let held = run.record.events.iter().filter_map(|event| match event.what {
+            What::Hold(id) => Some(id),
+            _ => None,
+        });
+        Ways { run, held: held.collect(), slow }
+    }
+
+    fn quick(&self, id: MsgId) -> Option<(Micros, Micros)> {
+        let info = self.run.record.message(id);
+        let at = |event: EventId| self.run.record.event(event).at;
+        let (sent, arrived) = (at(info.sent), at(info.delivered?));
+        let undisturbed = info.copy_of.is_none() && !self.held.contains(&id);
+        (undisturbed && arrived.since(sent) <= self.slow).then_some((sent, arrived))
+    }
+}
+
+/// Messages that say only that their sender is there, and their answers: no picture has room for them,
+/// unless something happens to them.
+pub(super) fn beats(run: &Run, slow: Micros) -> Set<MsgId> {
+    let names = run.names().traffic.beats;
+    let mut beats = Set::new();
+    if names.is_empty() {
+        return beats;
+    }
+    let ways = Ways::of(run, slow);
+    let mut asked: Set<(ProcId, ProcId, u64)> = Set::new();
+    for (index, info) in run.record.messages.iter().enumerate() {
+        let (id, body) = (MsgId(index as u32), &info.body);
+        let asks = names.contains(&body.name);
+        let answers = asked.contains(&(info.to, info.from, body.request));
+        if !(asks || answers) || ways.quick(id).is_none() {
+            continue;
+        }
+        if asks && body.request != 0 {
+            asked.insert((info.from, info.to, body.request));
+        }
+        beats.insert(id);
+    }
+    beats
+}
+
+/// What the servers say about each change, and which messages that are.
+pub(super) fn spokes(run: &Run, slow: Micros) -> (Vec<Spoke>, Vec<Decision>, Set<MsgId>) {
+    let (mut spokes, mut decisions, mut messages) = (Vec::new(), Vec::new(), Set::new());
+    let Some(round) = run.names().traffic.round.filter(|_| run.names().led()) else {
+        return (spokes, decisions, messages);
+    };
+    let ways = Ways::of(run, slow);
+    let mut open: Table<(ProcId, ProcId, Token), usize> = Table::new();
+    let mut word_of: Table<MsgId, usize> = Table::new();
+    for (index, info) in run.record.messages.iter().enumerate() {
+        let id = MsgId(index as u32);
+        let part = round.iter().position(|name| *name == info.body.name);
+        let (Some(part), Some(token)) = (part, info.body.token) else { continue };
+        let Some(leg) = ways.quick(id) else { continue };
+        let (leader, peer) = if part == 1 { (info.to, info.from) } else { (info.from, info.to) };
+        let key = (leader, peer, token);
+        if part == 0 {
+            open.insert(key, spokes.len());
+            let (event, legs) = (info.sent, [Some(leg), None, None]);
+            spokes.push(Spoke { leader, peer, event, legs, decides: false });
+        } else {
+            let Some(place) = open.get(&key).copied() else { continue };
+            let free = spokes.get_mut(place).and_then(|spoke: &mut Spoke| spoke.legs.get_mut(part));
+            let Some(free) = free.filter(|leg| leg.is_none()) else { continue };
+            *free = Some(leg);
+            if part == 1 {
+                word_of.insert(id, place);
+            }
+        }
+        messages.insert(id);
+    }
+    for (index, event) in run.record.events.iter().enumerate() {
+        let Some(Testimony::Decide(_, ballot)) = event.note() else { continue };
+        let [yes, _, of] = ballot.counts();
+        let (id, at) = (EventId(index as u32), event.at);
+        decisions.push(Decision { event: id, at, have: [yes, of] });
+        let causes = event.causes.iter().filter_map(|cause| run.record.event(cause).message());
+        for place in causes.filter_map(|message| word_of.get(&message)) {
+            if let Some(spoke) = spokes.get_mut(*place) {
+                spoke.decides = true;
+            }
+        }
+    }
+    (spokes, decisions, messages)
+}
+
+/// What each server is to the others, in the order of time.
+pub(super) fn stands(run: &Run) -> Vec<Stand> {
+    let stands = run.record.events.iter().filter_map(|event| match event.note() {
+        Some(Testimony::Stand(standing)) => {
+            Some(Stand { node: event.node, at: event.at, standing: *standing })
+        }
+        _ => None,
+    });
+    stands.collect()
+}
+
+/// The sessions that ended because nothing was heard of them.
+pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
+    let events = run.record.events.iter().enumerate();
+    let lapses = events.filter_map(|(index, event)| match event.note() {
+        Some(Testimony::Lapse { client, heard, span }) => Some(Lapse {
+            event: EventId(index as u32),
+            node: event.node,
+            client: *client,
+            heard: *heard,
+            due: heard.plus(*span).min(event.at),
+            at: event.at,
+        }),
+        _ => None,
+    });
+    lapses.collect()
+}
+
+impl Composer<'_> {
+    /// What is said about each change: a thin line out, back and out again.
+    pub(super) fn spokes(&mut self) {
+        for spoke in &self.story.spokes {
+            let (leader, peer) = (self.x(spoke.leader), self.x(spoke.peer));
+            let mut legs = Vec::new();
+            for (part, leg) in spoke.legs.iter().enumerate() {
+                let Some((sent, arrived)) = leg else { continue };
+                let (from, to) = if part == 1 { (peer, leader) } else { (leader, peer) };
+                let (top, bottom) = (self.y(*sent), self.y(*arrived));
+                let leg = [Point { x: from, y: top }, Point { x: to, y: bottom.max(top + 1) }];
+                self.board.draw(leg[0], leg[1]);
+                legs.push(leg);
+            }
+            let word = spoke.legs[1].map(|leg| Point { x: leader, y: self.y(leg.1) });
+            let role = if spoke.decides { Role::Ink } else { Role::Muted };
+            let decides = spoke.decides;
+            let (Some(first), ends) = (spoke.legs[0], spoke.legs.iter().flatten()) else {
+                continue;
+            };
+            let until = ends.map(|leg| leg.1).max();
+            let shape = Shape::Spoke { legs, word, decides };
+            self.push(spoke.event, role, first.0, until, shape);
+        }
+        for decision in &self.story.decisions {
+            let [yes, of] = decision.have;
+            let y = self.y(decision.at);
+            let face =
+                Face::Blocks(vec![vec![Line { text: format!("{yes} of {of}"), strong: true }]]);
+            let spots = self.outside(&face, y);
+            let (event, from, role) = (decision.event, decision.at, Role::Ink);
+            self.wants.push(Want { event, role, from, face, spots, turn: 6, y, needed: false });
+        }
+    }
+
+    /// How long nothing was heard of a session that ends: a bar in its client's pattern, and dotted what
+    /// came on top because its end is rounded up.
+    pub(super) fn lapses(&mut self) {
+        for lapse in &self.story.lapses {
+            let x = self.x(lapse.node);
+            let (top, due, bottom) = (self.y(lapse.heard), self.y(lapse.due), self.y(lapse.at));
+            let bar = Area { left: x - 13, top, right: x - 6, bottom: due };
+            let shape = Shape::Kept { area: bar, whose: lapse.client.0 };
+            self.push(lapse.event, Role::Muted, lapse.heard, Some(lapse.due), shape);
+            let tail = Area { left: x - 13, top: due, right: x - 6, bottom };
+            if due < bottom {
+                let shape = Shape::Waiting { area: tail };
+                self.push(lapse.event, Role::Muted, lapse.due, Some(lapse.at), shape);
+            }
+            self.board.block(Area { bottom, ..bar });
+            let who = short(self.run, lapse.client);
+            let lasts = narrate::span(lapse.due.since(lapse.heard));
+            let over = narrate::span(lapse.at.since(lapse.due));
+            let words = [
+                vec![format!("{who}’s session: {lasts} of silence, + {over}")],
+                vec![format!("{who}’s session:"), format!("silent {lasts}"), format!("+ {over}")],
+            ];
+            let face = blocks(&words, false);
+            let spots = self.outside(&face, (due + bottom) / 2);
+            let (event, from, role, y) = (lapse.event, lapse.at, Role::Muted, due);
+            self.wants.push(Want { event, role, from, face, spots, turn: 5, y, needed: false });
+        }
+    }
+}
