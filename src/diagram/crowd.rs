@@ -1,10 +1,16 @@
 //! Many clients: their lanes move close together under one head, and their bars become slim.
 
+use super::labels::{Spots, Want, single};
 use super::lanes::{BARS, COLUMN};
+use super::layout::Composer;
+use super::palette::Role;
+use super::picture::{Point, Shape};
+use super::story::{End, Flight};
 use super::text::{SIZE, fit, width};
 use super::words::short;
+use crate::judge::Testimony;
 use crate::run::{NodeKind, Run};
-use crate::sim::ProcId;
+use crate::sim::{EventId, Micros, ProcId, Set, Table};
 
 /// More clients than this are a crowd.
 const CROWD: usize = 8;
@@ -53,4 +59,98 @@ pub(super) fn label(run: &Run) -> String {
 pub(super) fn name(run: &Run, node: ProcId, most: i32) -> String {
     let name = short(run, node);
     if width(&name, SIZE, false, false) <= most + 2 { name } else { fit(&name, most, SIZE, false) }
+}
+
+/// What many say to one server in one instant, or it to them.
+#[derive(Clone, Debug)]
+pub(super) struct Many {
+    /// The first of these sendings, whose mark shows all of them.
+    pub event: EventId,
+    /// The others.
+    pub others: Vec<EventId>,
+    /// From whom to whom, and when each was sent and arrives.
+    pub legs: Vec<(ProcId, ProcId, Micros, Micros)>,
+    pub from: Micros,
+    words: String,
+    /// It wakes them.
+    wakes: bool,
+}
+
+/// Where one of several servers leads: what they say among themselves is drawn lightly, and between lanes
+/// that stand close no word has room. What many clients say or hear in one instant is taken together.
+pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
+    let names = run.names();
+    let mut all: Vec<Many> = Vec::new();
+    if !names.led() {
+        return all;
+    }
+    let crowd = is_crowd(run);
+    let serves = |node: ProcId| names.node(node).kind == NodeKind::Service;
+    let mut places: Table<(Micros, ProcId, bool, &str), usize> = Table::new();
+    let mut taken = Set::new();
+    for flight in flights.iter_mut() {
+        let (asked, told) = (serves(flight.to), serves(flight.from));
+        if asked && told {
+            flight.soft = true;
+            flight.words.clear();
+        }
+        if !crowd || asked == told {
+            continue;
+        }
+        let wakes = matches!(run.record.event(flight.event).note(), Some(Testimony::Wake(..)));
+        flight.soft |= !wakes;
+        flight.spare = true;
+        let (End::Arrives(at), None) = (flight.end, flight.held) else { continue };
+        let (side, server) = if asked { (at, flight.to) } else { (flight.sent, flight.from) };
+        let name = run.record.message(flight.id).body.name;
+        let leg = (flight.from, flight.to, flight.sent, at);
+        let place = places.entry((side, server, asked, name)).or_insert(all.len());
+        match all.get_mut(*place) {
+            Some(many) => {
+                many.legs.push(leg);
+                many.others.push(flight.event);
+                many.from = many.from.min(flight.sent);
+            }
+            None => all.push(Many {
+                event: flight.event,
+                others: Vec::new(),
+                legs: vec![leg],
+                from: flight.sent,
+                words: name.into(),
+                wakes,
+            }),
+        }
+        taken.insert(flight.event);
+    }
+    let alone: Set<EventId> = all.iter().filter(|m| m.legs.len() < 2).map(|m| m.event).collect();
+    all.retain(|many| many.legs.len() > 1);
+    flights.retain(|flight| !taken.contains(&flight.event) || alone.contains(&flight.event));
+    all
+}
+
+impl Composer<'_> {
+    /// What many say or hear: thin lines, and one word with their number.
+    pub(super) fn many(&mut self, many: &Many) {
+        let point = |node: ProcId, at: Micros| Point { x: self.x(node), y: self.y(at) };
+        let leg = |(from, to, sent, at): &(ProcId, ProcId, Micros, Micros)| {
+            let (from, to) = (point(*from, *sent), point(*to, *at));
+            [from, Point { y: to.y.max(from.y + 1), ..to }]
+        };
+        let legs: Vec<[Point; 2]> = many.legs.iter().map(leg).collect();
+        let wide = |leg: &&[Point; 2]| (leg[0].x - leg[1].x).abs();
+        let (Some(near), Some(far)) = (legs.iter().min_by_key(wide), legs.iter().max_by_key(wide))
+        else {
+            return;
+        };
+        self.board.draw(far[0], far[1]);
+        self.board.draw(near[0], near[1]);
+        let track = near.to_vec();
+        let face = single(&format!("{} ×{}", many.words, many.legs.len()));
+        let spots = Spots::Along { stretches: self.stretches(&track), track };
+        let role = if many.wakes { Role::Ink } else { Role::Muted };
+        let (event, from, y) = (many.event, many.from, near[0].y);
+        self.wants.push(Want { event, role, from, face, spots, turn: 3, y, needed: false });
+        let until = many.legs.iter().map(|leg| leg.3).max();
+        self.push(event, role, from, until, Shape::Fan { legs });
+    }
 }

@@ -77,7 +77,9 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),
         Shape::Words(words) => vec![text(words, Ink::Role(role))],
         Shape::Spoke { legs, word, decides } => spoke(legs, *word, *decides, role),
-        Shape::Watch { from, to, fired } => watch(*from, *to, *fired, role),
+        Shape::Watch { ends, fired } => watch(ends, *fired, role),
+        Shape::Fan { legs } => arrows(legs, pen(role, 7, Dash::Solid), role).to_vec(),
+        Shape::Silent { area, whose } => vec![kept(area, *whose, role, true)],
         Shape::Seats { at, seats, more } => queue(*at, seats, *more, role),
         Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),
         Shape::PauseSign { at, .. }
@@ -177,8 +179,8 @@ fn common(picture: &Picture, head: &Head, at: Option<Micros>) -> Vec<Primitive> 
     drawn
 }
 
-/// Thin lines with small heads, and the dot of a word that counts.
-fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) -> Vec<Primitive> {
+/// Lines with small heads.
+fn arrows(legs: &[[Point; 2]], pen: Pen, role: Role) -> [Primitive; 2] {
     let (mut lines, mut heads) = (String::new(), String::new());
     for [from, to] in legs {
         let points = [*from, *to].map(|p| (p.x * 10, p.y * 10));
@@ -187,11 +189,15 @@ fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) ->
             heads.push_str(&data);
         }
     }
-    let thin = Some(pen(role, 8, Dash::Solid));
-    let mut drawn = vec![
-        Primitive::Path { data: lines, pen: thin, fill: Fill::None },
+    [
+        Primitive::Path { data: lines, pen: Some(pen), fill: Fill::None },
         Primitive::Path { data: heads, pen: None, fill: Fill::Solid(role) },
-    ];
+    ]
+}
+
+/// Thin lines with small heads, and the dot of a word that counts.
+fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) -> Vec<Primitive> {
+    let mut drawn = arrows(legs, pen(role, 8, Dash::Solid), role).to_vec();
     drawn.extend(word.map(|at| {
         let (tenths, fill) = if decides { (50, Fill::Solid(role)) } else { (25, Fill::Ground) };
         Primitive::Circle { at, tenths, pen: Some(pen(role, 13, Dash::Solid)), fill }
@@ -199,18 +205,20 @@ fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) ->
     drawn
 }
 
-/// An eye, shut while it watches and open when it is told; and a curve to what it watches.
-fn watch(from: Point, to: Point, fired: bool, role: Role) -> Vec<Primitive> {
+/// Eyes, shut while they watch and open when they are told; and a curve from each to what it watches.
+fn watch(ends: &[[Point; 2]], fired: bool, role: Role) -> Vec<Primitive> {
     let dash = if fired { Dash::Solid } else { Dash::Dashed };
-    let mut drawn = Vec::new();
-    if from != to {
+    let (mut curves, mut drawn) = (String::new(), Vec::new());
+    for [from, to] in ends.iter().filter(|ends| ends[0] != ends[1]) {
         let side = if to.x < from.x { -8 } else { 8 };
         let (bend, dip) = ((from.x + to.x) / 2, from.y.max(to.y) + 14);
-        let data = format!("M{} {}Q{bend} {dip} {} {}", from.x + side, from.y, to.x, to.y);
-        drawn.push(Primitive::Path { data, pen: Some(pen(role, 12, dash)), fill: Fill::None });
-        drawn.push(Primitive::Circle { at: to, tenths: 25, pen: None, fill: Fill::Solid(role) });
+        curves.push_str(&format!("M{} {}Q{bend} {dip} {} {}", from.x + side, from.y, to.x, to.y));
     }
-    drawn.extend(super::icons::eye(from, fired, role));
+    if !curves.is_empty() {
+        let pen = Some(pen(role, 12, dash));
+        drawn.push(Primitive::Path { data: curves, pen, fill: Fill::None });
+    }
+    drawn.extend(super::icons::eyes(ends, fired, role));
     drawn
 }
 

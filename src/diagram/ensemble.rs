@@ -220,7 +220,7 @@ impl Composer<'_> {
             let x = self.x(lapse.node);
             let (top, due, bottom) = (self.y(lapse.heard), self.y(lapse.due), self.y(lapse.at));
             let bar = Area { left: x - 13, top, right: x - 6, bottom: due };
-            let shape = Shape::Kept { area: bar, whose: lapse.client.0 };
+            let shape = Shape::Silent { area: bar, whose: lapse.client.0 };
             self.push(lapse.event, Role::Muted, lapse.heard, Some(lapse.due), shape);
             let tail = Area { left: x - 13, top: due, right: x - 6, bottom };
             if due < bottom {

@@ -215,6 +215,7 @@ impl Drawn<'_> {
             lanes: self.lanes,
             heads: Vec::new(),
             marks: self.marks,
+            shared: Vec::new(),
             knots: Vec::new(),
         }
     }

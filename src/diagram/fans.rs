@@ -154,50 +154,6 @@ pub(super) fn unite(
     }
 }
 
-/// Where one of several servers leads: what they say among themselves is drawn lightly, and between
-/// lanes that stand close no word has room. Of many clients that say or hear the same in one instant, one
-/// arrow says so for all.
-pub(super) fn alike(run: &Run, flights: &mut [Flight]) {
-    let names = run.names();
-    if !names.led() {
-        return;
-    }
-    let crowd = super::crowd::is_crowd(run);
-    let mut said: Table<(Micros, Side, &'static str), Vec<usize>> = Table::new();
-    for (index, flight) in flights.iter_mut().enumerate() {
-        let ends = [flight.from, flight.to].map(|node| names.member(node).is_some());
-        if ends == [true, true] {
-            flight.soft = true;
-            flight.words.clear();
-        }
-        let name = run.record.message(flight.id).body.name;
-        let side = match (ends, flight.end) {
-            ([true, false], End::Arrives(_)) => Some((flight.sent, Side::Back(flight.from))),
-            ([false, true], End::Arrives(at)) => Some((at, Side::Out(flight.to))),
-            _ => None,
-        };
-        if let Some((at, side)) = side.filter(|_| crowd) {
-            said.entry((at, side, name)).or_default().push(index);
-        }
-    }
-    for ((_, _, name), arrows) in said {
-        let count = arrows.len();
-        speak(flights, &arrows, None, &[(name.into(), count)]);
-        for index in arrows {
-            if let Some(flight) = flights.get_mut(index) {
-                flight.spare = true;
-            }
-        }
-    }
-}
-
-/// Which way something goes between clients and a server.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Side {
-    Out(ProcId),
-    Back(ProcId),
-}
-
 /// One arrow says what all these answers say.
 fn answers(run: &Run, flights: &mut [Flight], arrows: &[usize], soft: bool) {
     let mut said: Vec<(String, usize)> = Vec::new();

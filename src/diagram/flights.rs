@@ -164,7 +164,7 @@ impl Composer<'_> {
     }
 
     /// The stretches between lanes that a track crosses, those in its middle first.
-    fn stretches(&self, track: &[Point]) -> Vec<(i32, i32)> {
+    pub(super) fn stretches(&self, track: &[Point]) -> Vec<(i32, i32)> {
         let (Some(first), Some(last)) = (track.first(), track.last()) else { return Vec::new() };
         let (left, right) = (first.x.min(last.x), first.x.max(last.x));
         let lanes = self.picture.lanes.windows(2).zip(self.reaches.iter().skip(1));

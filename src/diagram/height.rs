@@ -37,7 +37,11 @@ impl Frozen {
         for (index, knot) in own.iter().enumerate().take(all).skip(rest) {
             // The first of them counts from the edge, and not from whatever came before it there.
             let first = index == rest && knot.at.since(last.at) < knot.at.since(before.at);
-            y += if first { linear(last.at, knot.at).max(story.hop) } else { knot.y - before.y };
+            y += if first {
+                linear(last.at, knot.at).max(story.least(last.at))
+            } else {
+                knot.y - before.y
+            };
             kept.push(Knot { at: knot.at, y });
             before = *knot;
         }
@@ -125,7 +129,8 @@ pub(super) fn knots(
         if let Some(before) = knots.last() {
             let folded = folds.next_if(|f| f.from == before.at).is_some();
             let room = index.checked_sub(1).and_then(|i| extra.get(i)).copied().unwrap_or(0);
-            y += room + if folded { FOLD } else { linear(before.at, *at).max(story.hop) };
+            y += room
+                + if folded { FOLD } else { linear(before.at, *at).max(story.least(before.at)) };
         }
         if let Some((map, _)) = frozen.filter(|f| *at <= f.1) {
             y = map.y_of(*at);

@@ -25,9 +25,14 @@ fn distance(mark: &Mark, at: Point) -> Option<i32> {
         Shape::Message { track, .. } => {
             track.windows(2).map(|leg| from_line(leg[0], leg[1], at)).min()
         }
-        Shape::Spoke { legs, .. } => legs.iter().map(|leg| from_line(leg[0], leg[1], at)).min(),
-        Shape::Watch { from, to, .. } => {
-            Some(from_line(*from, *to, at).min(from_area(&Shape::eye(*from), at)))
+        Shape::Spoke { legs, .. } | Shape::Fan { legs } => {
+            legs.iter().map(|leg| from_line(leg[0], leg[1], at)).min()
+        }
+        Shape::Watch { ends, .. } => {
+            let near = |ends: &[Point; 2]| {
+                from_line(ends[0], ends[1], at).min(from_area(&Shape::eye(ends[0]), at))
+            };
+            ends.iter().map(near).min()
         }
         _ => Some(from_area(&mark.bounds, at)),
     }

@@ -192,27 +192,37 @@ fn stopped(how: Halt, at: Point, role: Role) -> Vec<Primitive> {
     }
 }
 
-/// An eye, open or shut.
-pub(super) fn eye(at: Point, open: bool, role: Role) -> Vec<Primitive> {
-    let (x, y) = (at.x * 10, at.y * 10);
-    let p = |dx: i32, dy: i32| format!("{} {}", tenths(x + dx), tenths(y + dy));
+/// The eyes of those that watch, open or shut.
+pub(super) fn eyes(ends: &[[Point; 2]], open: bool, role: Role) -> Vec<Primitive> {
     let line = Some(pen(role, 14, Dash::Solid));
+    let (mut lids, mut lashes, mut pupils) = (String::new(), String::new(), String::new());
+    for [at, _] in ends {
+        let (x, y) = (at.x * 10, at.y * 10);
+        let p = |dx: i32, dy: i32| format!("{} {}", tenths(x + dx), tenths(y + dy));
+        let lash =
+            |from: (i32, i32), to: (i32, i32)| format!("M{}L{}", p(from.0, from.1), p(to.0, to.1));
+        if open {
+            let (left, right) = (p(-80, 0), p(80, 0));
+            lids += &format!("M{left}Q{} {right}Q{} {left}Z", p(0, -90), p(0, 90));
+            pupils += &format!("M{}h.1", p(0, 0));
+        } else {
+            lids += &format!("M{}Q{} {}", p(-70, -15), p(0, 65), p(70, -15));
+            lashes += &lash((-42, 14), (-58, 38));
+            lashes += &lash((0, 26), (0, 52));
+            lashes += &lash((42, 14), (58, 38));
+        }
+    }
     if open {
-        let lids = format!("M{}Q{} {}Q{} {}Z", p(-80, 0), p(0, -90), p(80, 0), p(0, 90), p(-80, 0));
+        let round = Pen { ink: Ink::Role(role), tenths: 45, dash: Dash::Solid };
         return vec![
             Primitive::Path { data: lids, pen: line, fill: Fill::Ground },
-            Primitive::Circle { at, tenths: 22, pen: None, fill: Fill::Solid(role) },
+            Primitive::Path { data: pupils, pen: Some(round), fill: Fill::None },
         ];
     }
-    let lid = format!("M{}Q{} {}", p(-70, -15), p(0, 65), p(70, -15));
-    let lash =
-        |from: (i32, i32), to: (i32, i32)| format!("M{}L{}", p(from.0, from.1), p(to.0, to.1));
-    let lashes = [lash((-42, 14), (-58, 38)), lash((0, 26), (0, 52)), lash((42, 14), (58, 38))];
     // What lies behind must not look like a part of it.
     let ground = Pen { ink: Ink::Ground, tenths: 45, dash: Dash::Solid };
-    let clear = Primitive::Path { data: lid.clone(), pen: Some(ground), fill: Fill::None };
-    let data = lid + &lashes.concat();
-    vec![clear, Primitive::Path { data, pen: line, fill: Fill::None }]
+    let clear = Primitive::Path { data: lids.clone(), pen: Some(ground), fill: Fill::None };
+    vec![clear, Primitive::Path { data: lids + &lashes, pen: line, fill: Fill::None }]
 }
 
 /// Three quarters of a circle that end in an arrow.

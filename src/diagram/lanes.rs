@@ -98,7 +98,8 @@ pub(super) fn lanes(
     let snug = tight || members > 0;
     let short = if snug { (roomy - width).max(0) } else { 0 };
     let right = (RIGHT - short / 2).max(if tight { TIGHT_RIGHT } else { SNUG_RIGHT });
-    let nearest = if snug { TIGHTEST } else { NEAREST };
+    // Where there are many clients, the servers have what they say of them on their right.
+    let nearest = if snug && crowd == 0 { TIGHTEST } else { NEAREST };
     let close = match (tight, short) {
         (true, _) => CLOSEST,
         (false, 0) => CLOSE,

@@ -111,6 +111,7 @@ impl<'r> Composer<'r> {
         composer.spokes();
         composer.turns();
         story.flights.iter().for_each(|flight| composer.flight(flight, &places));
+        story.crowded.iter().for_each(|many| composer.many(many));
         let Composer { mut picture, mut board, mut marks, wants, bands, left, .. } = composer;
         let missing = place(wants, &mut board, &bands, &mut marks, &|y| picture.time_of(y));
         axis(run, story, &picture, left, &mut marks);
@@ -138,6 +139,7 @@ impl<'r> Composer<'r> {
             lanes,
             heads,
             marks: Vec::new(),
+            shared: story.shared(),
             knots,
         };
         let limits = Area { left: left + 4, top: HEADER + 2, right: width - 4, bottom: height };
@@ -504,6 +506,7 @@ fn layer(shape: &Shape) -> u8 {
         | Shape::Truth { .. }
         | Shape::Waiting { .. }
         | Shape::Kept { .. }
+        | Shape::Silent { .. }
         | Shape::Stopwatch { .. }
         | Shape::Valid { .. }
         | Shape::Section { .. } => 2,
@@ -513,7 +516,7 @@ fn layer(shape: &Shape) -> u8 {
         | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,
-        Shape::Spoke { .. } => 5,
+        Shape::Spoke { .. } | Shape::Fan { .. } => 5,
         Shape::Message { .. } | Shape::Held { .. } | Shape::Hand { .. } => 6,
         Shape::Words(_) => 9,
         Shape::Plate { .. } => 8,

@@ -265,9 +265,13 @@ pub enum Shape {
     /// What a leader and one other server say about a change: thin lines out, back and out again. Where
     /// the other's word arrives is a dot, and a larger one where it makes the majority.
     Spoke { legs: Vec<[Point; 2]>, word: Option<Point>, decides: bool },
-    /// One watches another: an eye and a dashed curve; when it is told, the eye opens and the curve is
-    /// solid. Both ends in one place have no curve.
-    Watch { from: Point, to: Point, fired: bool },
+    /// One watches another, or several do from one moment on: an eye and a dashed curve each; when they
+    /// are told, the eyes open and the curves are solid. Both ends in one place have no curve.
+    Watch { ends: Vec<[Point; 2]>, fired: bool },
+    /// What many send to one, or one to many, in one instant: a thin line each.
+    Fan { legs: Vec<[Point; 2]> },
+    /// Nothing is heard of a client's session: a slim bar in that client's pattern.
+    Silent { area: Area, whose: u16 },
     /// Who stands in a queue, a box each, whoever holds the lock in a filled one, and how many more. The
     /// corner is the upper left one.
     Seats { at: Point, seats: Vec<(String, bool)>, more: usize },
@@ -315,6 +319,17 @@ pub(super) fn seats_width(seats: &[(String, bool)], more: usize) -> i32 {
     wide + if more.is_empty() { 0 } else { 4 + text::width(&more, text::SIZE, false, false) }
 }
 
+/// The box around lines, with so much room.
+fn around(lines: &[[Point; 2]], room: i32) -> Area {
+    let points = || lines.iter().flatten();
+    Area {
+        left: points().map(|p| p.x).min().unwrap_or(0) - room,
+        top: points().map(|p| p.y).min().unwrap_or(0) - room,
+        right: points().map(|p| p.x).max().unwrap_or(0) + room,
+        bottom: points().map(|p| p.y).max().unwrap_or(0) + room,
+    }
+}
+
 /// What is said of a queue in which nobody stands.
 pub(super) const NOBODY: &str = "nobody queues";
 
@@ -356,6 +371,7 @@ impl Shape {
             | Shape::Section { area }
             | Shape::Kept { area, .. }
             | Shape::Plaque { area, .. }
+            | Shape::Silent { area, .. }
             | Shape::Valid { area }
             | Shape::Waiting { area } => *area,
             Shape::Stopwatch { left, right, top, bottom } => {
@@ -386,24 +402,8 @@ impl Shape {
                 bottom: at.y + 10,
             },
             Shape::Words(words) => super::text::area(words),
-            Shape::Spoke { legs, .. } => {
-                let points = || legs.iter().flatten();
-                Area {
-                    left: points().map(|p| p.x).min().unwrap_or(0) - 5,
-                    top: points().map(|p| p.y).min().unwrap_or(0) - 5,
-                    right: points().map(|p| p.x).max().unwrap_or(0) + 5,
-                    bottom: points().map(|p| p.y).max().unwrap_or(0) + 5,
-                }
-            }
-            Shape::Watch { from, to, .. } => {
-                let eye = Shape::eye(*from);
-                Area {
-                    left: eye.left.min(to.x - 3),
-                    top: eye.top.min(to.y - 3),
-                    right: eye.right.max(to.x + 3),
-                    bottom: (eye.bottom + 4).max(to.y + 3),
-                }
-            }
+            Shape::Spoke { legs, .. } | Shape::Fan { legs } => around(legs, 5),
+            Shape::Watch { ends, .. } => around(ends, 9),
             Shape::Seats { at, seats, more } => Area {
                 left: at.x,
                 top: at.y,
@@ -471,6 +471,8 @@ impl Mark {
                 | Shape::Valid { .. }
                 | Shape::Ladder { .. }
                 | Shape::Spoke { .. }
+                | Shape::Fan { .. }
+                | Shape::Silent { .. }
                 | Shape::Message { .. }
                 | Shape::Cut { .. }
         )
@@ -503,6 +505,8 @@ pub struct Picture {
     pub heads: Vec<Head>,
     /// The marks, in the order of their tops.
     pub marks: Vec<Mark>,
+    /// Events that have no mark of their own, each with the event whose mark shows them, sorted.
+    pub shared: Vec<(EventId, EventId)>,
     /// The map between time and height, from the start of the run to its end.
     pub knots: Vec<Knot>,
 }
@@ -516,6 +520,12 @@ impl Picture {
     /// The first moment that lies at a height; the inverse of [`Picture::y_of`] at every knot.
     pub fn time_of(&self, y: i32) -> Micros {
         height::time_of(&self.knots, y).unwrap_or_default()
+    }
+
+    /// The event whose mark shows this one.
+    pub fn shows(&self, event: EventId) -> EventId {
+        let found = self.shared.binary_search_by_key(&event, |shared| shared.0);
+        found.ok().and_then(|i| self.shared.get(i)).map_or(event, |shared| shared.1)
     }
 
     /// The marks that meet a stretch of height, in drawing order.

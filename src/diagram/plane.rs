@@ -153,7 +153,8 @@ impl Plane<'_> {
         }
         for (event, from, to, fired) in arcs {
             let role = if fired { Role::Ink } else { Role::Muted };
-            self.push(event, role, Shape::Watch { from, to, fired });
+            let ends = vec![[from, to]];
+            self.push(event, role, Shape::Watch { ends, fired });
         }
     }
 

@@ -6,14 +6,16 @@ use std::rc::Rc;
 use super::labels::{Face, Line, Want};
 use super::layout::Composer;
 use super::palette::Role;
-use super::picture::{Point, Shape};
+use super::picture::{Lane, Point, SEAT, Shape, seat_width};
 use super::words::short;
 use crate::judge::{LockId, Seat, Testimony};
-use crate::run::Run;
+use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, ProcId, Table};
 
 /// How many places of a queue are drawn; of the others their number is said.
 const DRAWN: usize = 6;
+/// Whoever comes that soon after another comes with them.
+const BURST: Micros = Micros::from_millis(150);
 
 /// The queue of a lock from one moment on.
 #[derive(Clone, Debug)]
@@ -116,16 +118,17 @@ pub(super) fn woken(run: &Run) -> Vec<Woken> {
 
 impl Composer<'_> {
     /// Who watches whom: a dashed line with an eye at the watcher's end; when it is told, the eye opens
-    /// and the line is solid.
+    /// and the line is solid. What begins in one instant is one mark.
     pub(super) fn glances(&mut self) {
+        let (mut shut, mut open) = (Table::new(), Table::new());
         for glance in &self.story.glances {
             let x = self.x(glance.watcher);
             let far = self.x(glance.of.unwrap_or(glance.server));
             let y = self.y(glance.at);
-            let (from, to) = (Point { x, y }, Point { x: far, y });
-            let shape = Shape::Watch { from, to, fired: false };
-            self.board.block(Shape::eye(from));
-            self.push(glance.event, Role::Muted, glance.at, None, shape);
+            let ends = [Point { x, y }, Point { x: far, y }];
+            let key = (glance.at, glance.server, glance.of.is_none());
+            let (_, all) = shut.entry(key).or_insert_with(|| (glance.event, Vec::new()));
+            all.push(ends);
             let Some((event, left, came)) = glance.fired else { continue };
             let from = Point { x, y: self.y(came) };
             // Of a whole queue the server tells, and its arrow is there already.
@@ -133,17 +136,48 @@ impl Composer<'_> {
                 Some(_) => Point { x: far, y: self.y(left) },
                 None => from,
             };
-            self.board.block(Shape::eye(from));
-            self.push(event, Role::Ink, came, None, Shape::Watch { from, to, fired: true });
+            let key = (came, glance.server, glance.of.is_none());
+            let (_, all) = open.entry(key).or_insert_with(|| (event, Vec::new()));
+            all.push([from, to]);
+        }
+        for (marks, fired, role) in [(shut, false, Role::Muted), (open, true, Role::Ink)] {
+            for ((at, ..), (event, ends)) in marks {
+                ends.iter().for_each(|ends| self.board.block(Shape::eye(ends[0])));
+                self.push(event, role, at, None, Shape::Watch { ends, fired });
+            }
         }
     }
 
-    /// The queue as it stands after each change, and how many each change has woken.
+    /// How many places of a queue have room beside the servers.
+    fn drawn(&self) -> usize {
+        let names = self.run.names();
+        let served = |lane: &&Lane| names.node(lane.node).kind == NodeKind::Service;
+        let last = self.picture.lanes.iter().filter(served).next_back();
+        let next = last.and_then(|l| self.picture.lanes.get(usize::from(l.node.0) + 1));
+        let (Some(last), Some(next)) = (last, next) else { return DRAWN };
+        let room = next.x - self.reach(next.node) - last.x - 14 - 30;
+        let widest = self.picture.lanes.iter().filter(|l| l.kind == NodeKind::Client);
+        let widest = widest.map(|l| seat_width(&short(self.run, l.node))).max().unwrap_or(SEAT);
+        usize::try_from(room / widest).unwrap_or(1).clamp(2, DRAWN)
+    }
+
+    /// The queue as it stands after each change, and how many each change has woken. Of many clients that
+    /// come one after the other, the last one's coming is enough.
     pub(super) fn turns(&mut self) {
-        for turn in &self.story.turns {
+        let most = self.drawn();
+        for (index, turn) in self.story.turns.iter().enumerate() {
+            let next = self.story.turns.get(index + 1);
+            let grows = next.is_some_and(|next| {
+                next.seats.len() > turn.seats.len() && next.at.since(turn.at) < BURST
+            });
+            if self.crowd && grows {
+                continue;
+            }
             let seat = |seat: &Seat| (short(self.run, seat.client), seat.holds);
-            let seats: Vec<(String, bool)> = turn.seats.iter().take(DRAWN).map(seat).collect();
-            let face = Face::Seats(seats, turn.seats.len().saturating_sub(DRAWN));
+            let all = turn.seats.len();
+            let shown = if all <= most + 1 { all } else { most };
+            let seats: Vec<(String, bool)> = turn.seats.iter().take(shown).map(seat).collect();
+            let face = Face::Seats(seats, all - shown);
             let y = self.y(turn.at);
             let spots = self.outside(&face, y + 10);
             let (event, from, role, needed) = (turn.event, turn.at, Role::Hold, !self.crowd);

@@ -267,10 +267,15 @@ impl Composer<'_> {
     /// The words of a sign, and where they may stand.
     pub(super) fn signed(&self, sign: &Sign, at: Point, reach: i32) -> (Face, Spots) {
         if let Some(name) = self.run.names().member(sign.node) {
-            // Between lanes that stand close there is no room: the words say whose they are.
+            // Between lanes that stand close there is no room: the words say whose they are. Where one
+            // leads, what becomes of a lock is no single server's.
+            let note = self.run.record.event(sign.event).note();
+            let common = matches!(note, Some(Testimony::Grant { .. } | Testimony::Free(..)));
             let mut words = sign.words.clone();
             for first in words.iter_mut().filter_map(|lines| lines.first_mut()) {
-                *first = format!("{name}: {first}");
+                if !(common && self.run.names().led()) {
+                    *first = format!("{name}: {first}");
+                }
             }
             let face = blocks(&words, sign.strong).or_wrapped(SHORT_LINE);
             let spots = self.outside(&face, at.y);

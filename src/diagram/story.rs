@@ -1,6 +1,6 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
-use super::crowd::{Gauge, is_crowd};
+use super::crowd::{self, Gauge, Many, is_crowd};
 use super::ensemble::{self, Decision, Lapse, Spoke, Stand};
 use super::fans;
 use super::lanes::ASIDE;
@@ -17,6 +17,7 @@ pub(super) const IDLE: Micros = Micros::from_millis(2_500);
 /// The least height between two moments at which something is drawn; and where there are many clients.
 const HOP: i32 = 20;
 const CLOSE_HOP: i32 = 9;
+const WIDE_HOP: i32 = 36;
 
 /// A message that travels longer than this says so.
 pub(super) fn slow(run: &Run) -> Micros {
@@ -138,12 +139,16 @@ pub(super) struct Story {
     pub turns: Vec<Turn>,
     pub glances: Vec<Glance>,
     pub woken: Vec<Woken>,
+    /// What many say to one, or one says to many.
+    pub crowded: Vec<Many>,
+    /// Moments in which many send: under them there is more room.
+    pub wide: Set<Micros>,
     /// Messages that say only that their sender is there.
     beats: Set<MsgId>,
     /// How far each more column of bars reaches.
     column: i32,
     /// The least height between two moments.
-    pub hop: i32,
+    hop: i32,
     /// What was said in exchanges that disappear in folds.
     pub quiet: Set<EventId>,
     /// The moments at which something is drawn, in order.
@@ -176,14 +181,31 @@ impl Story {
             hushed.insert(*id);
         });
         story.flights(run, &hushed);
-        fans::alike(run, &mut story.flights);
+        story.crowded = crowd::gather(run, &mut story.flights);
+        let wide = story.crowded.iter().filter(|many| many.legs.len() > 3);
+        story.wide = wide.map(|many| many.from).collect();
         fans::unite(run, (&fans, &story.tallies), slow(run), &mut story.flights);
         story
+    }
+
+    /// Events that have no mark of their own, each with the event whose mark shows it.
+    pub fn shared(&self) -> Vec<(EventId, EventId)> {
+        let of = |many: &Many| -> Vec<(EventId, EventId)> {
+            many.others.iter().map(|event| (*event, many.event)).collect()
+        };
+        let mut shared: Vec<_> = self.crowded.iter().flat_map(of).collect();
+        sort_by_key(&mut shared, |pair| *pair);
+        shared
     }
 
     /// How much further to the left each more column of bars reaches.
     pub fn pitch(&self) -> i32 {
         self.column + self.aside()
+    }
+
+    /// The least height under a moment.
+    pub fn least(&self, at: Micros) -> i32 {
+        if self.wide.contains(&at) { WIDE_HOP } else { self.hop }
     }
 
     /// The room that the times of a try take beside the bars, where there are any.
@@ -458,6 +480,8 @@ impl Story {
                 _ => {}
             }
         }
+        let (led, over) = (run.names().led(), ends(run));
+        let id_of = |lost: Option<EventId>| lost.unwrap_or(EventId(0));
         for (index, info) in record.messages.iter().enumerate() {
             let id = MsgId(index as u32);
             if hushed.contains(&id) {
@@ -466,6 +490,11 @@ impl Story {
             let (mut words, plate, mut soft) = super::words::message(run, id, info);
             if info.copy_of.is_some() {
                 (words, soft) = (format!("×2 {words}").trim_end().into(), true);
+            }
+            // Whoever has ended in good order misses nothing.
+            let ended = || over.get(&info.to).is_some_and(|end| *end < id_of(info.lost));
+            if info.delivered.is_none() && info.lost.is_some() && led && ended() {
+                continue;
             }
             let end = match (info.delivered, info.lost) {
                 (Some(event), _) => End::Arrives(record.event(event).at),
@@ -500,6 +529,13 @@ impl Story {
             });
         }
     }
+}
+
+/// The event in which each node's program ended.
+fn ends(run: &Run) -> Table<ProcId, EventId> {
+    let events = run.record.events.iter().enumerate();
+    let ended = events.filter(|(_, event)| matches!(event.what, What::End(0)));
+    ended.map(|(index, event)| (event.node, EventId(index as u32))).collect()
 }
 
 fn close(stretches: &mut [Stretch], index: Option<usize>, at: Micros, id: EventId) {

@@ -144,6 +144,10 @@ struct Entry {
 enum Swatch {
     Area(Fill, Role),
     Kept(u16),
+    Silent(u16),
+    Eye(bool),
+    Decides,
+    Seats,
     Stopwatch,
     Valid(Role),
     Ballot(Ballot),
@@ -162,6 +166,22 @@ impl Swatch {
                 vec![filled(&area, Some(pen(*role, 15, dash)), *fill, 0)]
             }
             Swatch::Kept(whose) => paths(&Shape::Kept { area: slim, whose: *whose }, Role::Hold),
+            Swatch::Silent(whose) => {
+                paths(&Shape::Silent { area: slim, whose: *whose }, Role::Muted)
+            }
+            Swatch::Eye(fired) => {
+                let at = Point { x: at.x + 9, y: at.y + 6 };
+                let role = if *fired { Role::Ink } else { Role::Muted };
+                paths(&Shape::Watch { ends: vec![[at, at]], fired: *fired }, role)
+            }
+            Swatch::Decides => {
+                let word = Some(Point { x: at.x + 5, y: at.y + 6 });
+                paths(&Shape::Spoke { legs: Vec::new(), word, decides: true }, Role::Ink)
+            }
+            Swatch::Seats => {
+                let seats = vec![(String::new(), true), (String::new(), false)];
+                paths(&Shape::Seats { at: Point { y: at.y - 3, ..at }, seats, more: 0 }, Role::Hold)
+            }
             Swatch::Stopwatch => {
                 let (left, right, top, bottom) = (slim.left, slim.right, slim.top, slim.bottom);
                 paths(&Shape::Stopwatch { left, right, top, bottom }, Role::Ink)
@@ -181,6 +201,26 @@ fn several(run: &Run, picture: &Picture) -> Vec<Entry> {
             let words = format!("{} has it at that server", short(run, client));
             entries.push(Entry { swatch: Swatch::Kept(client.0), wide: 9, words });
         }
+    }
+    for client in run.names().of_kind(NodeKind::Client) {
+        if has(&|s| matches!(s, Shape::Silent { whose, .. } if *whose == client.0)) {
+            let words = format!("nothing heard of {}’s session", short(run, client));
+            entries.push(Entry { swatch: Swatch::Silent(client.0), wide: 9, words });
+        }
+    }
+    for (fired, words) in [(false, "watches"), (true, "its watch fires")] {
+        if has(&|s| matches!(s, Shape::Watch { fired: f, .. } if *f == fired)) {
+            let words = words.to_string();
+            entries.push(Entry { swatch: Swatch::Eye(fired), wide: 18, words });
+        }
+    }
+    if has(&|s| matches!(s, Shape::Spoke { decides: true, .. })) {
+        let words = "makes the majority".to_string();
+        entries.push(Entry { swatch: Swatch::Decides, wide: 10, words });
+    }
+    if has(&|s| matches!(s, Shape::Seats { .. })) {
+        let words = "the queue: first holds".to_string();
+        entries.push(Entry { swatch: Swatch::Seats, wide: 36, words });
     }
     let answers = [Some(true), Some(false), None].into_iter();
     let over = |m: &Mark| m.role == Role::Stale && matches!(m.shape, Shape::Valid { .. });

@@ -105,8 +105,8 @@ impl Teller<'_> {
         }
         lines.extend(clocks(world, node));
         lines.extend(self.doing(world, node, false));
-        match self.run.names().group {
-            Some(_) if self.run.names().node(node).kind == NodeKind::Service => {
+        match self.run.names().counted() {
+            true if self.run.names().node(node).kind == NodeKind::Service => {
                 lines.extend(self.records(world, node));
             }
             _ => lines.extend(world.facts(node).iter().map(|fact| self.fact(world, fact))),

@@ -250,6 +250,9 @@ impl State {
             near = cause.0;
             lit.push(near);
         }
+        let picture = &self.show.picture;
+        let shared: Vec<u32> = lit.iter().map(|event| picture.shows(EventId(*event)).0).collect();
+        lit.extend(shared);
         sort(&mut lit);
         lit.dedup();
         lit

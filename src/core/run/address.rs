@@ -86,7 +86,7 @@ impl Names {
 
     /// Servers that stand together, of which one leads, so that each of them speaks for all.
     pub fn led(&self) -> bool {
-        self.group.is_some() && self.traffic.round.is_some()
+        self.traffic.round.is_some()
     }
 
     /// Servers that stand together, and of which none grants alone: clients count their answers.

@@ -260,6 +260,10 @@ impl Builder<'_> {
         for (id, label, _) in system.servers(settings, s.locks.len(), first) {
             names.nodes.push(Node { id, label, kind: NodeKind::Service });
         }
+        if names.led() && names.of_kind(NodeKind::Service).nth(1).is_none() {
+            // One alone stands under no common name.
+            names.group = None;
+        }
         if s.gateway {
             let (id, label) = ("gateway".to_string(), "Gateway".to_string());
             names.nodes.push(Node { id, label, kind: NodeKind::Gateway });
