@@ -293,7 +293,7 @@ fn masters_stand_close_together_under_one_name() {
         let names: Vec<&str> = grouped.iter().map(|l| l.label.as_str()).collect();
         assert_eq!(names, ["A", "B", "C", "D", "E"]);
         assert!(grouped.windows(2).all(|pair| pair[1].x - pair[0].x <= 40));
-        let head = picture.head.as_ref().expect("they have one");
+        let head = picture.heads.first().expect("they have one");
         assert_eq!(head.label, "Redis masters");
         assert!(grouped.iter().all(|l| head.area.left < l.x && l.x < head.area.right));
     }

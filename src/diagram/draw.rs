@@ -27,10 +27,6 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Fold { across, y } => across.iter().flat_map(|a| fold(*a, *y, role)).collect(),
         Shape::Band { area } => band(area, role),
         Shape::Fog { area } => vec![filled(area, None, Fill::Tint(role), 6)],
-        Shape::Link { from, to, dotted } => {
-            let (tenths, dash) = if *dotted { (15, Dash::Dotted) } else { (10, Dash::Solid) };
-            vec![Primitive::Line { from: *from, to: *to, pen: pen(role, tenths, dash) }]
-        }
         Shape::Box { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 8)]
         }
@@ -48,39 +44,14 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         Shape::Section { area } => {
             vec![filled(area, Some(pen(role, 15, Dash::Solid)), Fill::Ground, 0)]
         }
-        Shape::Plaque { area, text: words } => {
-            let words = Words {
-                text: words.clone(),
-                at: Point { x: (area.left + area.right) / 2, y: area.top + 13 },
-                anchor: Anchor::Middle,
-                size: SIZE,
-                strong: true,
-                mono: false,
-                halo: false,
-            };
-            vec![filled(area, None, Fill::Solid(role), 4), text(&words, Ink::Ground)]
-        }
         Shape::Kept { area, whose } => vec![kept(area, *whose, role, true)],
-        Shape::Stopwatch { left, right, top, bottom } => {
-            let area = Area { left: *left, right: *right, top: *top, bottom: *bottom };
-            vec![bracket(&area, role)]
-        }
         Shape::Valid { area } => {
             vec![filled(area, Some(pen(role, 13, Dash::Solid)), Fill::Ground, 0)]
         }
         Shape::Ladder { x, top, bottom } => ladder(*x, *top, *bottom, role),
         Shape::Message { track, fate, soft, .. } => message(track, *fate, *soft, role),
-        Shape::Hand { from, to } => vec![
-            Primitive::Line { from: *from, to: *to, pen: pen(role, 15, Dash::Dashed) },
-            arrow_head(*from, *to, 80, role),
-        ],
         Shape::Plate { at, text, width } => plate(*at, text, *width, role),
         Shape::Words(words) => vec![text(words, Ink::Role(role))],
-        Shape::Spoke { legs, word, decides } => spoke(legs, *word, *decides, role),
-        Shape::Watch { ends, fired } => watch(ends, *fired, role),
-        Shape::Fan { legs } => arrows(legs, pen(role, 7, Dash::Solid), role).to_vec(),
-        Shape::Silent { area, whose } => vec![kept(area, *whose, role, true)],
-        Shape::Seats { at, seats, more } => queue(*at, seats, *more, role),
         Shape::Cut { x, top, bottom } => jagged(*x, *top, *bottom, role),
         Shape::PauseSign { at, .. }
         | Shape::ClockFace { at }
@@ -101,6 +72,51 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         | Shape::Yes { at }
         | Shape::No { at }
         | Shape::Notice { at } => super::icons::icon(shape, *at, role),
+        Shape::Spoke { .. }
+        | Shape::Watch { .. }
+        | Shape::Fan { .. }
+        | Shape::Silent { .. }
+        | Shape::Seats { .. }
+        | Shape::Stopwatch { .. }
+        | Shape::Hand { .. }
+        | Shape::Link { .. }
+        | Shape::Plaque { .. } => more(shape, role),
+    }
+}
+
+/// The same for shapes that only some systems have.
+fn more(shape: &Shape, role: Role) -> Vec<Primitive> {
+    match shape {
+        Shape::Spoke { legs, word, decides } => spoke(legs, *word, *decides, role),
+        Shape::Watch { ends, fired } => watch(ends, *fired, role),
+        Shape::Fan { legs } => arrows(legs, pen(role, 7, Dash::Solid), role).to_vec(),
+        Shape::Silent { area, whose } => vec![kept(area, *whose, role, true)],
+        Shape::Seats { at, seats, more } => queue(*at, seats, *more, role),
+        Shape::Plaque { area, text: words } => {
+            let words = Words {
+                text: words.clone(),
+                at: Point { x: (area.left + area.right) / 2, y: area.top + 13 },
+                anchor: Anchor::Middle,
+                size: SIZE,
+                strong: true,
+                mono: false,
+                halo: false,
+            };
+            vec![filled(area, None, Fill::Solid(role), 4), text(&words, Ink::Ground)]
+        }
+        Shape::Stopwatch { left, right, top, bottom } => {
+            let area = Area { left: *left, right: *right, top: *top, bottom: *bottom };
+            vec![bracket(&area, role)]
+        }
+        Shape::Hand { from, to } => vec![
+            Primitive::Line { from: *from, to: *to, pen: pen(role, 15, Dash::Dashed) },
+            arrow_head(*from, *to, 80, role),
+        ],
+        Shape::Link { from, to, dotted } => {
+            let (tenths, dash) = if *dotted { (15, Dash::Dotted) } else { (10, Dash::Solid) };
+            vec![Primitive::Line { from: *from, to: *to, pen: pen(role, tenths, dash) }]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -104,6 +104,22 @@ pub(super) fn beats(run: &Run, slow: Micros) -> Set<MsgId> {
     beats
 }
 
+/// What is still on its way to a client whose program has ended in good order: it misses nothing.
+pub(super) fn late(run: &Run) -> Set<MsgId> {
+    let mut ends: Table<ProcId, EventId> = Table::new();
+    for (index, event) in run.record.events.iter().enumerate() {
+        if let What::End(0) = event.what {
+            ends.insert(event.node, EventId(index as u32));
+        }
+    }
+    let messages = run.record.messages.iter().enumerate().filter(|_| run.names().led());
+    let late = messages.filter(|(_, info)| {
+        let ended = ends.get(&info.to).zip(info.lost);
+        info.delivered.is_none() && ended.is_some_and(|(end, lost)| *end < lost)
+    });
+    late.map(|(index, _)| MsgId(index as u32)).collect()
+}
+
 /// What the servers say about each change, and which messages that are.
 pub(super) fn spokes(run: &Run, slow: Micros) -> (Vec<Spoke>, Vec<Decision>, Set<MsgId>) {
     let (mut spokes, mut decisions, mut messages) = (Vec::new(), Vec::new(), Set::new());

@@ -204,7 +204,7 @@ pub(super) fn eyes(ends: &[[Point; 2]], open: bool, role: Role) -> Vec<Primitive
         if open {
             let (left, right) = (p(-80, 0), p(80, 0));
             lids += &format!("M{left}Q{} {right}Q{} {left}Z", p(0, -90), p(0, 90));
-            pupils += &format!("M{}h.1", p(0, 0));
+            pupils += &format!("M{}a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0Z", p(-22, 0));
         } else {
             lids += &format!("M{}Q{} {}", p(-70, -15), p(0, 65), p(70, -15));
             lashes += &lash((-42, 14), (-58, 38));
@@ -213,10 +213,9 @@ pub(super) fn eyes(ends: &[[Point; 2]], open: bool, role: Role) -> Vec<Primitive
         }
     }
     if open {
-        let round = Pen { ink: Ink::Role(role), tenths: 45, dash: Dash::Solid };
         return vec![
             Primitive::Path { data: lids, pen: line, fill: Fill::Ground },
-            Primitive::Path { data: pupils, pen: Some(round), fill: Fill::None },
+            Primitive::Path { data: pupils, pen: None, fill: Fill::Solid(role) },
         ];
     }
     // What lies behind must not look like a part of it.

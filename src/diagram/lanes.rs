@@ -65,15 +65,24 @@ fn group(run: &Run) -> (String, i32, i32) {
     (label, count, room / count.max(1) + 1)
 }
 
-/// The lanes of a run between the axis and a width. Where they need more, they move together if they
-/// may be tight, and then the width grows. Those of a group stand close together, under one head.
-pub(super) fn lanes(
-    run: &Run,
-    story: &Story,
-    axis: i32,
+/// How lanes are spread over a width.
+struct Spread {
+    /// Where the first stands.
+    first: i32,
+    /// How far apart two stand, two of a group, and two of a crowd.
+    spacing: i32,
+    close: i32,
+    narrow: i32,
+    /// Half the width of a header.
+    half: i32,
+    /// There is a crowd.
+    crowd: bool,
     width: i32,
-    tight: bool,
-) -> (Vec<Lane>, Vec<Head>, i32) {
+}
+
+/// Spreads the lanes of a run between the axis and a width. Where they need more, they move together if
+/// they may be tight, and then the width grows.
+fn spread(run: &Run, story: &Story, axis: i32, width: i32, tight: bool) -> Spread {
     let names = run.names();
     let mut columns = vec![0; names.nodes.len()];
     for bar in &story.bars {
@@ -82,11 +91,10 @@ pub(super) fn lanes(
         }
     }
     let most = columns.iter().copied().max().unwrap_or(0);
-    let bars = Gauge::of(run).reach
-        + story.aside()
-        + story.pitch() * columns.first().copied().unwrap_or(0);
+    let own = story.pitch() * columns.first().copied().unwrap_or(0);
+    let bars = Gauge::of(run).reach + story.aside() + own;
     let first = axis + if tight { 12 } else { 16 } + bars;
-    let (name, members, least) = group(run);
+    let (_, members, least) = group(run);
     let inner = (members - 1).max(0);
     let clients = names.of_kind(NodeKind::Client).count() as i32;
     let crowd = if is_crowd(run) { clients - 1 } else { 0 };
@@ -112,12 +120,26 @@ pub(super) fn lanes(
     let spacing = (width - first - right - inner * close - crowd * narrow) / gaps;
     let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;
+    Spread { first, spacing, close, narrow, half, crowd: crowd > 0, width }
+}
+
+/// The lanes of a run between the axis and a width. Those of a group stand close together, under one head.
+pub(super) fn lanes(
+    run: &Run,
+    story: &Story,
+    axis: i32,
+    width: i32,
+    tight: bool,
+) -> (Vec<Lane>, Vec<Head>, i32) {
+    let names = run.names();
+    let spread = spread(run, story, axis, width, tight);
+    let Spread { first, spacing, close, narrow, half, crowd, width } = spread;
     let sayings = Sayings::of(run);
     let mut lanes: Vec<Lane> = Vec::new();
     for (index, node) in names.nodes.iter().enumerate() {
         let proc = ProcId(index as u16);
         let member = names.member(proc);
-        let crowded = crowd > 0 && node.kind == NodeKind::Client;
+        let crowded = crowd && node.kind == NodeKind::Client;
         let grouped = member.is_some() || crowded;
         let pitch = if crowded { narrow } else { close };
         let x = lanes.last().map_or(first, |last| {
@@ -133,7 +155,7 @@ pub(super) fn lanes(
         let (size, strong) = name_face(&header);
         let label = match member {
             Some(name) => name.to_string(),
-            None if crowded => crowd::name(run, proc, most),
+            None if crowded => crowd::name(run, proc, narrow),
             None => fit(&node.label, most, size, strong),
         };
         let own = story.stands.iter().filter(|stand| stand.node == proc);
@@ -142,7 +164,7 @@ pub(super) fn lanes(
         lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings, stands });
     }
     let of = |kind: NodeKind, label: String| head(&lanes, kind, label);
-    let heads = [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, name)];
+    let heads = [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, group(run).0)];
     let heads = heads.into_iter().flatten().collect();
     (lanes, heads, width)
 }

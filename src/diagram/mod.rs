@@ -28,6 +28,7 @@ mod routine;
 mod row;
 mod several;
 mod signs;
+mod spans;
 mod still;
 mod story;
 mod svg;

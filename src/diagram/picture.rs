@@ -363,17 +363,6 @@ impl Shape {
                 right: across.iter().map(|a| a.1).max().unwrap_or(0),
                 bottom: y + 7,
             },
-            Shape::Band { area }
-            | Shape::Fog { area }
-            | Shape::Box { area }
-            | Shape::Belief { area }
-            | Shape::Truth { area }
-            | Shape::Section { area }
-            | Shape::Kept { area, .. }
-            | Shape::Plaque { area, .. }
-            | Shape::Silent { area, .. }
-            | Shape::Valid { area }
-            | Shape::Waiting { area } => *area,
             Shape::Stopwatch { left, right, top, bottom } => {
                 Area { left: *left, top: *top, right: *right, bottom: *bottom }
             }
@@ -402,6 +391,34 @@ impl Shape {
                 bottom: at.y + 10,
             },
             Shape::Words(words) => super::text::area(words),
+            Shape::Hand { from, to } => {
+                let (top, bottom) = (from.y.min(to.y) - 4, from.y.max(to.y) + 4);
+                Area { left: from.x.min(to.x), top, right: from.x.max(to.x), bottom }
+            }
+            sign => match (sign.area(), sign.sign()) {
+                (Some(area), _) => area,
+                (None, sign) => {
+                    let (at, reach) = sign.unwrap_or_default();
+                    upright(at.x, reach, at.y - reach, at.y + reach)
+                }
+            },
+        }
+    }
+
+    /// The box of what is nothing but a box, or lines.
+    fn area(&self) -> Option<Area> {
+        Some(match self {
+            Shape::Band { area }
+            | Shape::Fog { area }
+            | Shape::Box { area }
+            | Shape::Belief { area }
+            | Shape::Truth { area }
+            | Shape::Section { area }
+            | Shape::Kept { area, .. }
+            | Shape::Plaque { area, .. }
+            | Shape::Silent { area, .. }
+            | Shape::Valid { area }
+            | Shape::Waiting { area } => *area,
             Shape::Spoke { legs, .. } | Shape::Fan { legs } => around(legs, 5),
             Shape::Watch { ends, .. } => around(ends, 9),
             Shape::Seats { at, seats, more } => Area {
@@ -410,15 +427,8 @@ impl Shape {
                 right: at.x + seats_width(seats, *more),
                 bottom: at.y + SEAT,
             },
-            Shape::Hand { from, to } => {
-                let (top, bottom) = (from.y.min(to.y) - 4, from.y.max(to.y) + 4);
-                Area { left: from.x.min(to.x), top, right: from.x.max(to.x), bottom }
-            }
-            sign => {
-                let (at, reach) = sign.sign().unwrap_or_default();
-                upright(at.x, reach, at.y - reach, at.y + reach)
-            }
-        }
+            _ => return None,
+        })
     }
 
     /// The place of a sign, and how far it reaches from there.

@@ -27,6 +27,20 @@ pub(super) struct Said {
     pub count: usize,
 }
 
+impl Said {
+    /// Adds it to what others say, or to the number of those who say the same.
+    pub fn join(self, said: &mut Vec<Said>) {
+        let same = |s: &Said| (s.of, &s.name, s.held) == (self.of, &self.name, self.held);
+        match said.iter_mut().find(|s| s.of.is_some() && same(s)) {
+            Some(same) => {
+                same.count += 1;
+                same.token = same.token.or(self.token);
+            }
+            None => said.push(self),
+        }
+    }
+}
+
 impl Plane<'_> {
     /// Writes what messages say beside their ways.
     pub(super) fn say(&mut self, said: Vec<Said>) {

@@ -13,7 +13,7 @@ use super::text::{SIZE, area};
 use super::words::short;
 use crate::judge::{Ask, Ballot, Finding, Grant, IntervalKind, LockId, Testimony, TruthEnd};
 use crate::narrate;
-use crate::run::Run;
+use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, ProcId, Table, sort_by_key};
 
 /// Whose a lock is at one of several servers, from when to when.
@@ -305,9 +305,7 @@ impl Composer<'_> {
 
     /// Places to the right of a group of lanes, and then to the left of it.
     pub(super) fn outside(&self, face: &Face, y: i32) -> Spots {
-        let servers = |lane: &&super::picture::Lane| {
-            lane.grouped && self.run.names().member(lane.node).is_some()
-        };
+        let servers = |lane: &&super::picture::Lane| lane.kind == NodeKind::Service;
         let grouped = || self.picture.lanes.iter().filter(servers);
         let first = grouped().next().map_or(0, |lane| lane.x - self.reach(lane.node) - 8);
         let last = grouped().next_back().map_or(0, |lane| lane.x + 14);

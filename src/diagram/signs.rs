@@ -237,16 +237,6 @@ fn of_note(
             let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };
             make(Kind::Notice, role, &[&ending(run, *grant, *why)])
         }
-        // Who leads from the start is said at the head of its lane.
-        Testimony::Stand(_) if event.at == Micros::ZERO => None,
-        Testimony::Stand(Standing::Leads(term)) => make(
-            Kind::Notice,
-            Role::Ink,
-            &["leads,", &format!("{} {term}", run.names().traffic.term)],
-        ),
-        Testimony::Stand(Standing::Follows(_)) => make(Kind::Notice, Role::Muted, &[]),
-        Testimony::Stand(Standing::Seeks) => make(Kind::Notice, Role::Muted, &["seeks a leader"])
-            .map(|made| Sign { needed: false, ..made }),
         Testimony::Lead(_) => make(Kind::Notice, Role::Ink, &["leads now"]),
         Testimony::Evict(_) => make(Kind::Notice, Role::Ink, &["evicted"]),
         Testimony::Grant { token, .. } if clues.regress.contains(&id) => {
@@ -263,12 +253,30 @@ fn of_note(
             make(Kind::Notice, Role::Stale, &["set again,", "nobody asked"])
         }
         Testimony::Doubt(_, why) => make(Kind::Bare, Role::Ink, no_longer(*why)?),
+        _ => of_several(run, id, event, note).or_else(|| of_ensemble(run, id, event, note)),
+    }
+}
+
+/// What is said of sessions, and by servers of which one leads.
+fn of_ensemble(run: &Run, id: EventId, event: &Event<Testimony>, note: &Testimony) -> Option<Sign> {
+    let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
+    match note {
+        // Who leads from the start is said at the head of its lane.
+        Testimony::Stand(_) if event.at == Micros::ZERO => None,
+        Testimony::Stand(Standing::Leads(term)) => make(
+            Kind::Notice,
+            Role::Ink,
+            &["leads,", &format!("{} {term}", run.names().traffic.term)],
+        ),
+        Testimony::Stand(Standing::Follows(_)) => make(Kind::Notice, Role::Muted, &[]),
+        Testimony::Stand(Standing::Seeks) => make(Kind::Notice, Role::Muted, &["seeks a leader"])
+            .map(|made| Sign { needed: false, ..made }),
         Testimony::Session(SessionState::Unsure) => make(Kind::Bare, Role::Ink, &["disconnected"]),
         Testimony::Session(SessionState::Resumed) => {
             make(Kind::Bare, Role::Muted, &["connected again"])
         }
         Testimony::Session(SessionState::Over) => make(Kind::Bare, Role::Ink, &["session over"]),
-        _ => of_several(run, id, event, note),
+        _ => None,
     }
 }
 

@@ -467,25 +467,8 @@ impl Plane<'_> {
                 _ => info.from,
             };
             let of = (asks || tells).then_some(of);
-            let alike =
-                |s: &&mut Said| of.is_some() && (s.of, &s.name, s.held) == (of, &name, held);
-            match said.iter_mut().find(alike) {
-                Some(same) => {
-                    same.count += 1;
-                    same.token = same.token.or(token);
-                }
-                None => {
-                    said.push(Said {
-                        event,
-                        name,
-                        token,
-                        held,
-                        way: [tail, head, end],
-                        of,
-                        count: 1,
-                    });
-                }
-            }
+            let way = [tail, head, end];
+            Said { event, name, token, held, way, of, count: 1 }.join(&mut said);
         }
         self.say(said);
     }

@@ -114,17 +114,10 @@ impl Teller<'_> {
             Testimony::Doubt(lock, BeliefEnd::Refused) => {
                 format!("{me} learns that it no longer holds {}.", self.lock(*lock))
             }
-            Testimony::Check(lock, true) => {
-                format!(
-                    "{me} looks at its clock: by its own deadline it holds {}.",
-                    self.lock(*lock)
-                )
-            }
-            Testimony::Check(lock, false) => {
-                format!(
-                    "{me} looks at its clock: by its own deadline it does not hold {}.",
-                    self.lock(*lock)
-                )
+            Testimony::Check(lock, holds) => {
+                let (lock, not) =
+                    (self.lock(*lock), if *holds { "holds" } else { "does not hold" });
+                format!("{me} looks at its clock: by its own deadline it {not} {lock}.")
             }
             Testimony::Refuse(lock, client, ask) => self.own_refusal(&me, *lock, *client, *ask),
             Testimony::Queue(lock, client) => {
