@@ -97,7 +97,7 @@ impl Plane<'_> {
                 let plate = Area { left, top: area.top + 4, right, bottom: area.top + 22 };
                 self.push(event, Role::Ink, Shape::Plaque { area: plate, text: words });
                 let at = Point { x: middle, y: area.top - 5 };
-                let word = self.run.names().traffic.term;
+                let word = self.run.names().term();
                 if term > 0 {
                     self.words(event, Role::Muted, &format!("{word} {term}"), at, Anchor::Middle);
                 }

@@ -263,11 +263,9 @@ fn of_ensemble(run: &Run, id: EventId, event: &Event<Testimony>, note: &Testimon
     match note {
         // Who leads from the start is said at the head of its lane.
         Testimony::Stand(_) if event.at == Micros::ZERO => None,
-        Testimony::Stand(Standing::Leads(term)) => make(
-            Kind::Notice,
-            Role::Ink,
-            &["leads,", &format!("{} {term}", run.names().traffic.term)],
-        ),
+        Testimony::Stand(Standing::Leads(term)) => {
+            make(Kind::Notice, Role::Ink, &["leads,", &format!("{} {term}", run.names().term())])
+        }
         Testimony::Stand(Standing::Follows(_)) => make(Kind::Notice, Role::Muted, &[]),
         Testimony::Stand(Standing::Seeks) => make(Kind::Notice, Role::Muted, &["seeks a leader"])
             .map(|made| Sign { needed: false, ..made }),

@@ -14,7 +14,7 @@ impl Teller<'_> {
         let me = self.label(node);
         match note {
             Testimony::Stand(Standing::Leads(term)) => {
-                let word = self.run.names().traffic.term;
+                let word = self.run.names().term();
                 format!("{me} leads from now on, in {word} {term}.")
             }
             Testimony::Stand(Standing::Follows(leader)) => {

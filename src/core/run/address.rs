@@ -84,6 +84,11 @@ impl Names {
         (node.kind == NodeKind::Service).then(short)
     }
 
+    /// What the time of one leader is called.
+    pub fn term(&self) -> &'static str {
+        if self.traffic.term.is_empty() { "term" } else { self.traffic.term }
+    }
+
     /// Servers that stand together, of which one leads, so that each of them speaks for all.
     pub fn led(&self) -> bool {
         self.traffic.round.is_some()
