@@ -5,6 +5,7 @@ use super::lanes::{BARS, COLUMN};
 use super::layout::Composer;
 use super::palette::Role;
 use super::picture::{Point, Shape};
+use super::queue::BURST;
 use super::story::{End, Flight};
 use super::text::{SIZE, fit, width};
 use super::words::short;
@@ -61,7 +62,7 @@ pub(super) fn name(run: &Run, node: ProcId, most: i32) -> String {
     if width(&name, SIZE, false, false) <= most + 2 { name } else { fit(&name, most, SIZE, false) }
 }
 
-/// What many say to one server in one instant, or it to them.
+/// What many say to one server in one instant or one burst, or it to them.
 #[derive(Clone, Debug)]
 pub(super) struct Many {
     /// The first of these sendings, whose mark shows all of them.
@@ -71,13 +72,15 @@ pub(super) struct Many {
     /// From whom to whom, and when each was sent and arrives.
     pub legs: Vec<(ProcId, ProcId, Micros, Micros)>,
     pub from: Micros,
+    /// All were sent in one instant.
+    pub at_once: bool,
     words: String,
     /// It wakes them.
     wakes: bool,
 }
 
 /// Where one of several servers leads: what they say among themselves is drawn lightly, and between lanes
-/// that stand close no word has room. What many clients say or hear in one instant is taken together.
+/// that stand close no word has room. What many clients say or hear in one burst is taken together.
 pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
     let names = run.names();
     let mut all: Vec<Many> = Vec::new();
@@ -91,7 +94,7 @@ pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
     for flight in flights.iter_mut() {
         let (asked, told) = (serves(flight.to), serves(flight.from));
         if asked && told {
-            flight.soft = true;
+            (flight.soft, flight.hushed) = (true, true);
             flight.words.clear();
         }
         if !crowd || asked == told {
@@ -102,6 +105,8 @@ pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
         flight.spare = true;
         let (End::Arrives(at), None) = (flight.end, flight.held) else { continue };
         let (side, server) = if asked { (at, flight.to) } else { (flight.sent, flight.from) };
+        // Whom one change wakes are seen to be woken together.
+        let side = if wakes { side } else { Micros(side.0 / BURST.0) };
         let name = run.record.message(flight.id).body.name;
         let leg = (flight.from, flight.to, flight.sent, at);
         let place = places.entry((side, server, asked, name)).or_insert(all.len());
@@ -109,6 +114,7 @@ pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
             Some(many) => {
                 many.legs.push(leg);
                 many.others.push(flight.event);
+                many.at_once &= many.from == flight.sent;
                 many.from = many.from.min(flight.sent);
             }
             None => all.push(Many {
@@ -116,6 +122,7 @@ pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
                 others: Vec::new(),
                 legs: vec![leg],
                 from: flight.sent,
+                at_once: true,
                 words: name.into(),
                 wakes,
             }),

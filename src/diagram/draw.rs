@@ -72,7 +72,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
         | Shape::Yes { at }
         | Shape::No { at }
         | Shape::Notice { at } => super::icons::icon(shape, *at, role),
-        Shape::Spoke { .. }
+        Shape::Round { .. }
         | Shape::Watch { .. }
         | Shape::Fan { .. }
         | Shape::Silent { .. }
@@ -87,7 +87,7 @@ pub fn paths(shape: &Shape, role: Role) -> Vec<Primitive> {
 /// The same for shapes that only some systems have.
 fn more(shape: &Shape, role: Role) -> Vec<Primitive> {
     match shape {
-        Shape::Spoke { legs, word, decides } => spoke(legs, *word, *decides, role),
+        Shape::Round { legs, words, decides } => round(legs, words, *decides, role),
         Shape::Watch { ends, fired } => watch(ends, *fired, role),
         Shape::Fan { legs } => arrows(legs, pen(role, 7, Dash::Solid), role).to_vec(),
         Shape::Silent { area, whose } => vec![kept(area, *whose, role, true)],
@@ -211,12 +211,25 @@ fn arrows(legs: &[[Point; 2]], pen: Pen, role: Role) -> [Primitive; 2] {
     ]
 }
 
-/// Thin lines with small heads, and the dot of a word that counts.
-fn spoke(legs: &[[Point; 2]], word: Option<Point>, decides: bool, role: Role) -> Vec<Primitive> {
+/// Thin lines with small heads, and dots for the words that count.
+fn round(
+    legs: &[[Point; 2]],
+    words: &[Point],
+    decides: Option<Point>,
+    role: Role,
+) -> Vec<Primitive> {
     let mut drawn = arrows(legs, pen(role, 8, Dash::Solid), role).to_vec();
-    drawn.extend(word.map(|at| {
-        let (tenths, fill) = if decides { (50, Fill::Solid(role)) } else { (25, Fill::Ground) };
-        Primitive::Circle { at, tenths, pen: Some(pen(role, 13, Dash::Solid)), fill }
+    drawn.extend(words.iter().map(|at| Primitive::Circle {
+        at: *at,
+        tenths: 25,
+        pen: Some(pen(role, 13, Dash::Solid)),
+        fill: Fill::Ground,
+    }));
+    drawn.extend(decides.map(|at| Primitive::Circle {
+        at,
+        tenths: 45,
+        pen: None,
+        fill: Fill::Solid(Role::Ink),
     }));
     drawn
 }

@@ -5,24 +5,26 @@ use super::labels::{Face, Line, Want, blocks};
 use super::layout::Composer;
 use super::palette::Role;
 use super::picture::{Area, Point, Shape};
+use super::queue::BURST;
 use super::words::short;
 use crate::judge::{Standing, Testimony, Token};
 use crate::narrate;
 use crate::run::Run;
 use crate::sim::{EventId, Micros, MsgId, ProcId, Set, Table, What};
 
-/// What a leader and one of the others say about a change: its proposal, the other's word that it is
-/// logged, and the leader's word that it is decided.
+/// What a leader and the others say about a change: its proposal, their words that it is logged, and its
+/// word that it is decided.
 #[derive(Clone, Debug)]
-pub(super) struct Spoke {
+pub(super) struct Round {
     pub leader: ProcId,
-    pub peer: ProcId,
-    /// The proposal's sending.
+    /// The first of the messages, whose mark shows all of them; and the others.
     pub event: EventId,
-    /// When each of the three was sent and arrived, as far as they were said.
-    pub legs: [Option<(Micros, Micros)>; 3],
-    /// That other's word makes the majority.
-    pub decides: bool,
+    pub others: Vec<EventId>,
+    /// From whom to whom, and when it was sent and arrived.
+    pub legs: Vec<(ProcId, ProcId, Micros, Micros)>,
+    /// When words arrived, and whose makes the majority.
+    words: Vec<(MsgId, Micros)>,
+    decides: Option<Micros>,
 }
 
 /// A majority has a change.
@@ -121,49 +123,49 @@ pub(super) fn late(run: &Run) -> Set<MsgId> {
 }
 
 /// What the servers say about each change, and which messages that are.
-pub(super) fn spokes(run: &Run, slow: Micros) -> (Vec<Spoke>, Vec<Decision>, Set<MsgId>) {
-    let (mut spokes, mut decisions, mut messages) = (Vec::new(), Vec::new(), Set::new());
-    let Some(round) = run.names().traffic.round.filter(|_| run.names().led()) else {
-        return (spokes, decisions, messages);
+pub(super) fn rounds(run: &Run, slow: Micros) -> (Vec<Round>, Vec<Decision>, Set<MsgId>) {
+    let (mut rounds, mut decisions, mut messages) = (Vec::<Round>::new(), Vec::new(), Set::new());
+    let Some(names) = run.names().traffic.round.filter(|_| run.names().led()) else {
+        return (rounds, decisions, messages);
     };
     let ways = Ways::of(run, slow);
-    let mut open: Table<(ProcId, ProcId, Token), usize> = Table::new();
-    let mut word_of: Table<MsgId, usize> = Table::new();
+    let mut open: Table<(ProcId, Token), usize> = Table::new();
     for (index, info) in run.record.messages.iter().enumerate() {
         let id = MsgId(index as u32);
-        let part = round.iter().position(|name| *name == info.body.name);
+        let part = names.iter().position(|name| *name == info.body.name);
         let (Some(part), Some(token)) = (part, info.body.token) else { continue };
-        let Some(leg) = ways.quick(id) else { continue };
-        let (leader, peer) = if part == 1 { (info.to, info.from) } else { (info.from, info.to) };
-        let key = (leader, peer, token);
-        if part == 0 {
-            open.insert(key, spokes.len());
-            let (event, legs) = (info.sent, [Some(leg), None, None]);
-            spokes.push(Spoke { leader, peer, event, legs, decides: false });
-        } else {
-            let Some(place) = open.get(&key).copied() else { continue };
-            let free = spokes.get_mut(place).and_then(|spoke: &mut Spoke| spoke.legs.get_mut(part));
-            let Some(free) = free.filter(|leg| leg.is_none()) else { continue };
-            *free = Some(leg);
-            if part == 1 {
-                word_of.insert(id, place);
+        let Some((sent, arrived)) = ways.quick(id) else { continue };
+        let leader = if part == 1 { info.to } else { info.from };
+        let leg = (info.from, info.to, sent, arrived);
+        match open.get(&(leader, token)).and_then(|place| rounds.get_mut(*place)) {
+            Some(round) => {
+                round.legs.push(leg);
+                round.others.push(info.sent);
+                if part == 1 {
+                    round.words.push((id, arrived));
+                }
             }
+            None if part == 0 => {
+                open.insert((leader, token), rounds.len());
+                let (event, others, words) = (info.sent, Vec::new(), Vec::new());
+                let legs = vec![leg];
+                rounds.push(Round { leader, event, others, legs, words, decides: None });
+            }
+            None => continue,
         }
         messages.insert(id);
     }
     for (index, event) in run.record.events.iter().enumerate() {
-        let Some(Testimony::Decide(_, ballot)) = event.note() else { continue };
+        let Some(Testimony::Decide(token, ballot)) = event.note() else { continue };
         let [yes, _, of] = ballot.counts();
         let (id, at) = (EventId(index as u32), event.at);
         decisions.push(Decision { event: id, at, have: [yes, of] });
-        let causes = event.causes.iter().filter_map(|cause| run.record.event(cause).message());
-        for place in causes.filter_map(|message| word_of.get(&message)) {
-            if let Some(spoke) = spokes.get_mut(*place) {
-                spoke.decides = true;
-            }
+        let place = open.get(&(event.node, *token)).copied();
+        if let Some(round) = place.and_then(|place| rounds.get_mut(place)) {
+            round.decides = Some(at);
         }
     }
-    (spokes, decisions, messages)
+    (rounds, decisions, messages)
 }
 
 /// What each server is to the others, in the order of time.
@@ -195,35 +197,36 @@ pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
 }
 
 impl Composer<'_> {
-    /// What is said about each change: a thin line out, back and out again.
-    pub(super) fn spokes(&mut self) {
-        for spoke in &self.story.spokes {
-            let (leader, peer) = (self.x(spoke.leader), self.x(spoke.peer));
-            let mut legs = Vec::new();
-            for (part, leg) in spoke.legs.iter().enumerate() {
-                let Some((sent, arrived)) = leg else { continue };
-                let (from, to) = if part == 1 { (peer, leader) } else { (leader, peer) };
-                let (top, bottom) = (self.y(*sent), self.y(*arrived));
-                let leg = [Point { x: from, y: top }, Point { x: to, y: bottom.max(top + 1) }];
-                self.board.draw(leg[0], leg[1]);
-                legs.push(leg);
-            }
-            let word = spoke.legs[1].map(|leg| Point { x: leader, y: self.y(leg.1) });
-            let role = if spoke.decides { Role::Ink } else { Role::Muted };
-            let decides = spoke.decides;
-            let (Some(first), ends) = (spoke.legs[0], spoke.legs.iter().flatten()) else {
-                continue;
+    /// What is said about each change: thin lines out, back and out again.
+    pub(super) fn rounds(&mut self) {
+        for round in &self.story.rounds {
+            let point = |node: ProcId, at: Micros| Point { x: self.x(node), y: self.y(at) };
+            let leg = |(from, to, sent, at): &(ProcId, ProcId, Micros, Micros)| {
+                let (from, to) = (point(*from, *sent), point(*to, *at));
+                [from, Point { y: to.y.max(from.y + 1), ..to }]
             };
-            let until = ends.map(|leg| leg.1).max();
-            let shape = Shape::Spoke { legs, word, decides };
-            self.push(spoke.event, role, first.0, until, shape);
+            let legs: Vec<[Point; 2]> = round.legs.iter().map(leg).collect();
+            let words = round.words.iter().map(|word| word.1);
+            let words = words.filter(|at| Some(*at) != round.decides);
+            let words: Vec<Point> = words.map(|at| point(round.leader, at)).collect();
+            let decides = round.decides.map(|at| point(round.leader, at));
+            let first = round.legs.iter().map(|leg| leg.2).min().unwrap_or_default();
+            let until = round.legs.iter().map(|leg| leg.3).max();
+            legs.iter().for_each(|leg| self.board.draw(leg[0], leg[1]));
+            let shape = Shape::Round { legs, words, decides };
+            self.push(round.event, Role::Muted, first, until, shape);
         }
-        for decision in &self.story.decisions {
+        for (index, decision) in self.story.decisions.iter().enumerate() {
+            let next = self.story.decisions.get(index + 1);
+            // Of many that come close together, the last one's figure stands for all.
+            if self.crowd && next.is_some_and(|next| next.at.since(decision.at) < BURST) {
+                continue;
+            }
             let [yes, of] = decision.have;
             let y = self.y(decision.at);
             let face =
                 Face::Blocks(vec![vec![Line { text: format!("{yes} of {of}"), strong: true }]]);
-            let spots = self.outside(&face, y);
+            let spots = self.right_of(&face, y);
             let (event, from, role) = (decision.event, decision.at, Role::Ink);
             self.wants.push(Want { event, role, from, face, spots, turn: 6, y, needed: false });
         }

@@ -178,6 +178,10 @@ impl Composer<'_> {
         if first.x > last.x {
             stretches.reverse();
         }
+        if self.tight && self.run.names().led() {
+            // Words rather stand across a lifeline than not at all.
+            stretches.insert(0, (left + 9, right - 12));
+        }
         stretches
     }
 

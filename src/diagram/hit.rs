@@ -25,7 +25,7 @@ fn distance(mark: &Mark, at: Point) -> Option<i32> {
         Shape::Message { track, .. } => {
             track.windows(2).map(|leg| from_line(leg[0], leg[1], at)).min()
         }
-        Shape::Spoke { legs, .. } | Shape::Fan { legs } => {
+        Shape::Round { legs, .. } | Shape::Fan { legs } => {
             legs.iter().map(|leg| from_line(leg[0], leg[1], at)).min()
         }
         Shape::Watch { ends, .. } => {

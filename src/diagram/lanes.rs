@@ -56,11 +56,14 @@ pub(super) fn reach(run: &Run, lane: &Lane, story: &Story) -> i32 {
 
 /// The common name of a group, how many lanes it has, and how far apart they stand at least, so that
 /// the name has room above them.
-fn group(run: &Run) -> (String, i32, i32) {
+fn group(run: &Run, tight: bool) -> (String, i32, i32) {
     let names = run.names();
     let nodes = (0..names.nodes.len()).map(|index| ProcId(index as u16));
     let count = nodes.filter(|node| names.member(*node).is_some()).count() as i32;
-    let label = names.group.map_or_else(String::new, |group| group.name.into());
+    let mut label = names.group.map_or_else(String::new, |group| group.name.to_string());
+    if tight && width_of(&label, SIZE, true, false) + 10 > CLOSEST * count {
+        label = label.split(' ').next().unwrap_or_default().to_string();
+    }
     let room = width_of(&label, SIZE, true, false) + 10;
     (label, count, room / count.max(1) + 1)
 }
@@ -94,7 +97,7 @@ fn spread(run: &Run, story: &Story, axis: i32, width: i32, tight: bool) -> Sprea
     let own = story.pitch() * columns.first().copied().unwrap_or(0);
     let bars = Gauge::of(run).reach + story.aside() + own;
     let first = axis + if tight { 12 } else { 16 } + bars;
-    let (_, members, least) = group(run);
+    let (_, members, least) = group(run, tight);
     let inner = (members - 1).max(0);
     let clients = names.of_kind(NodeKind::Client).count() as i32;
     let crowd = if is_crowd(run) { clients - 1 } else { 0 };
@@ -164,7 +167,8 @@ pub(super) fn lanes(
         lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings, stands });
     }
     let of = |kind: NodeKind, label: String| head(&lanes, kind, label);
-    let heads = [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, group(run).0)];
+    let heads =
+        [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, group(run, tight).0)];
     let heads = heads.into_iter().flatten().collect();
     (lanes, heads, width)
 }

@@ -108,7 +108,7 @@ impl<'r> Composer<'r> {
         composer.owners();
         story.cuts.iter().for_each(|cut| composer.cut(cut));
         composer.glances();
-        composer.spokes();
+        composer.rounds();
         composer.turns();
         story.flights.iter().for_each(|flight| composer.flight(flight, &places));
         story.crowded.iter().for_each(|many| composer.many(many));
@@ -199,7 +199,8 @@ impl<'r> Composer<'r> {
             let mut top = HEADER - 8;
             let mut from = Micros::ZERO;
             let client = self.run.names().node(node).kind == NodeKind::Client;
-            let close = self.tight && self.run.names().member(node).is_some();
+            let names = self.run.names();
+            let close = self.tight && (names.led() || names.member(node).is_some());
             if close || self.crowd && client {
                 // Between lanes that stand as close as this no words would ever have room.
                 self.board.draw(Point { x, y: top }, Point { x, y: bottom });
@@ -516,7 +517,7 @@ fn layer(shape: &Shape) -> u8 {
         | Shape::Cap { .. } => 3,
         Shape::Fold { .. } => 4,
         Shape::Cut { .. } | Shape::Heal { .. } => 5,
-        Shape::Spoke { .. } | Shape::Fan { .. } => 5,
+        Shape::Round { .. } | Shape::Fan { .. } => 5,
         Shape::Message { .. } | Shape::Held { .. } | Shape::Hand { .. } => 6,
         Shape::Words(_) => 9,
         Shape::Plate { .. } => 8,

@@ -262,9 +262,9 @@ pub enum Shape {
     Hand { from: Point, to: Point },
     /// Something changed that has no sign of its own: a small diamond.
     Notice { at: Point },
-    /// What a leader and one other server say about a change: thin lines out, back and out again. Where
-    /// the other's word arrives is a dot, and a larger one where it makes the majority.
-    Spoke { legs: Vec<[Point; 2]>, word: Option<Point>, decides: bool },
+    /// What a leader and the other servers say about a change: thin lines out, back and out again. Where
+    /// another's word arrives is a dot, and a larger one where it makes the majority.
+    Round { legs: Vec<[Point; 2]>, words: Vec<Point>, decides: Option<Point> },
     /// One watches another, or several do from one moment on: an eye and a dashed curve each; when they
     /// are told, the eyes open and the curves are solid. Both ends in one place have no curve.
     Watch { ends: Vec<[Point; 2]>, fired: bool },
@@ -419,7 +419,7 @@ impl Shape {
             | Shape::Silent { area, .. }
             | Shape::Valid { area }
             | Shape::Waiting { area } => *area,
-            Shape::Spoke { legs, .. } | Shape::Fan { legs } => around(legs, 5),
+            Shape::Round { legs, .. } | Shape::Fan { legs } => around(legs, 5),
             Shape::Watch { ends, .. } => around(ends, 9),
             Shape::Seats { at, seats, more } => Area {
                 left: at.x,
@@ -480,7 +480,7 @@ impl Mark {
                 | Shape::Stopwatch { .. }
                 | Shape::Valid { .. }
                 | Shape::Ladder { .. }
-                | Shape::Spoke { .. }
+                | Shape::Round { .. }
                 | Shape::Fan { .. }
                 | Shape::Silent { .. }
                 | Shape::Message { .. }

@@ -130,7 +130,7 @@ impl Plane<'_> {
         let top = |node: ProcId| {
             let index = places.iter().position(|place| place.client == node)?;
             let area = self.seat(index);
-            Some(Point { x: (area.left + area.right) / 2, y: area.top - 4 })
+            Some(Point { x: (area.left + area.right) / 2, y: area.top - 7 })
         };
         let whole = Point { x: self.queue.left + 16, y: self.queue.top + ABOVE + 6 };
         let Some(last) = self.last else { return };

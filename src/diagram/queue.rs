@@ -15,7 +15,7 @@ use crate::sim::{EventId, Micros, ProcId, Table};
 /// How many places of a queue are drawn; of the others their number is said.
 const DRAWN: usize = 6;
 /// Whoever comes that soon after another comes with them.
-const BURST: Micros = Micros::from_millis(150);
+pub(super) const BURST: Micros = Micros::from_millis(150);
 
 /// The queue of a lock from one moment on.
 #[derive(Clone, Debug)]
@@ -116,19 +116,38 @@ pub(super) fn woken(run: &Run) -> Vec<Woken> {
     woken
 }
 
+/// Eyes that are drawn together.
+#[derive(Default)]
+struct Sight {
+    first: Option<EventId>,
+    /// From when on all of them are what they are.
+    shown: Micros,
+    ends: Vec<[Point; 2]>,
+}
+
+impl Sight {
+    fn add(&mut self, event: EventId, at: Micros, ends: [Point; 2]) {
+        self.first.get_or_insert(event);
+        self.shown = self.shown.max(at);
+        self.ends.push(ends);
+    }
+}
+
 impl Composer<'_> {
     /// Who watches whom: a dashed line with an eye at the watcher's end; when it is told, the eye opens
-    /// and the line is solid. What begins in one instant is one mark.
+    /// and the line is solid. What begins in one instant is one mark, of many clients what begins in one
+    /// burst.
     pub(super) fn glances(&mut self) {
-        let (mut shut, mut open) = (Table::new(), Table::new());
+        let burst = |at: Micros| Micros(if self.crowd { at.0 / BURST.0 } else { at.0 });
+        let mut marks: Table<(bool, Micros, ProcId, bool), Sight> = Table::new();
         for glance in &self.story.glances {
             let x = self.x(glance.watcher);
             let far = self.x(glance.of.unwrap_or(glance.server));
             let y = self.y(glance.at);
+            let whole = glance.of.is_none();
+            let key = (false, burst(glance.at), glance.server, whole);
             let ends = [Point { x, y }, Point { x: far, y }];
-            let key = (glance.at, glance.server, glance.of.is_none());
-            let (_, all) = shut.entry(key).or_insert_with(|| (glance.event, Vec::new()));
-            all.push(ends);
+            marks.entry(key).or_default().add(glance.event, glance.at, ends);
             let Some((event, left, came)) = glance.fired else { continue };
             let from = Point { x, y: self.y(came) };
             // Of a whole queue the server tells, and its arrow is there already.
@@ -136,15 +155,15 @@ impl Composer<'_> {
                 Some(_) => Point { x: far, y: self.y(left) },
                 None => from,
             };
-            let key = (came, glance.server, glance.of.is_none());
-            let (_, all) = open.entry(key).or_insert_with(|| (event, Vec::new()));
-            all.push([from, to]);
+            let key = (true, burst(came), glance.server, whole);
+            marks.entry(key).or_default().add(event, came, [from, to]);
         }
-        for (marks, fired, role) in [(shut, false, Role::Muted), (open, true, Role::Ink)] {
-            for ((at, ..), (event, ends)) in marks {
-                ends.iter().for_each(|ends| self.board.block(Shape::eye(ends[0])));
-                self.push(event, role, at, None, Shape::Watch { ends, fired });
-            }
+        for ((fired, ..), Sight { first, shown, ends }) in marks {
+            let (Some(event), role) = (first, if fired { Role::Ink } else { Role::Muted }) else {
+                continue;
+            };
+            ends.iter().for_each(|ends| self.board.block(Shape::eye(ends[0])));
+            self.push(event, role, shown, None, Shape::Watch { ends, fired });
         }
     }
 
@@ -179,7 +198,7 @@ impl Composer<'_> {
             let seats: Vec<(String, bool)> = turn.seats.iter().take(shown).map(seat).collect();
             let face = Face::Seats(seats, all - shown);
             let y = self.y(turn.at);
-            let spots = self.outside(&face, y + 10);
+            let spots = self.outside(&face, y + 18);
             let (event, from, role, needed) = (turn.event, turn.at, Role::Hold, !self.crowd);
             self.wants.push(Want { event, role, from, face, spots, turn: 1, y, needed });
         }
@@ -190,7 +209,7 @@ impl Composer<'_> {
             let second = line(format!("{} in all", woken.all), false);
             let face = Face::Blocks(vec![vec![first, second]]);
             let y = self.y(woken.at);
-            let spots = self.outside(&face, y + 8);
+            let spots = self.outside(&face, y + 24);
             let (event, from, role) = (woken.event, woken.at, Role::Ink);
             // One at a time is no news.
             let needed = most > Some(1);

@@ -25,6 +25,8 @@ pub(super) struct Said {
     /// The client, where the other end is one of several servers in a row.
     pub of: Option<ProcId>,
     pub count: usize,
+    /// Both ends are servers.
+    pub among: bool,
 }
 
 impl Said {
@@ -44,7 +46,9 @@ impl Said {
 impl Plane<'_> {
     /// Writes what messages say beside their ways.
     pub(super) fn say(&mut self, said: Vec<Said>) {
-        for (row, said) in said.into_iter().enumerate() {
+        // What servers say among themselves has its line, and its sentence in the log.
+        let told = said.into_iter().filter(|said| !said.among);
+        for (row, said) in told.enumerate() {
             let mut words = said.name;
             if let Some(token) = said.token {
                 words.push_str(&format!(" ({})", token.0));
@@ -55,7 +59,7 @@ impl Plane<'_> {
             if said.held {
                 words.push_str(", held");
             }
-            let at = self.beside_way(&words, said.way, row as i32 % 3);
+            let Some(at) = self.beside_way(&words, said.way, row as i32 % 3) else { continue };
             self.words(said.event, Role::Ink, &words, at, Anchor::Middle);
         }
     }

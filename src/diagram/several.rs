@@ -303,6 +303,17 @@ impl Composer<'_> {
         places
     }
 
+    /// Places to the right of the servers, and nowhere else.
+    pub(super) fn right_of(&self, face: &Face, y: i32) -> Spots {
+        match self.outside(face, y) {
+            Spots::Given(places) => {
+                let right = places.into_iter().filter(|place| place.anchor == Anchor::Start);
+                Spots::Given(right.collect())
+            }
+            other => other,
+        }
+    }
+
     /// Places to the right of a group of lanes, and then to the left of it.
     pub(super) fn outside(&self, face: &Face, y: i32) -> Spots {
         let servers = |lane: &&super::picture::Lane| lane.kind == NodeKind::Service;

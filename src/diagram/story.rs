@@ -1,7 +1,7 @@
 //! What of a run is worth a mark: messages on their way, spans, and the stretches that are folded.
 
 use super::crowd::{self, Gauge, Many, is_crowd};
-use super::ensemble::{self, Decision, Lapse, Spoke, Stand};
+use super::ensemble::{self, Decision, Lapse, Round, Stand};
 use super::fans;
 use super::lanes::ASIDE;
 use super::queue::{self, Glance, Turn, Woken};
@@ -131,7 +131,7 @@ pub(super) struct Story {
     /// The rests of a client between two tries, where they are not all alike.
     pub rests: Vec<Stretch>,
     /// What servers say about changes, where one of them leads.
-    pub spokes: Vec<Spoke>,
+    pub rounds: Vec<Round>,
     pub decisions: Vec<Decision>,
     pub stands: Vec<Stand>,
     pub lapses: Vec<Lapse>,
@@ -163,7 +163,7 @@ impl Story {
         story.hop = if is_crowd(run) { CLOSE_HOP } else { HOP };
         story.beats = ensemble::beats(run, slow(run));
         let within;
-        (story.spokes, story.decisions, within) = ensemble::spokes(run, slow(run));
+        (story.rounds, story.decisions, within) = ensemble::rounds(run, slow(run));
         (story.stands, story.lapses) = (ensemble::stands(run), ensemble::lapses(run));
         (story.turns, story.glances) = (queue::turns(run), queue::glances(run));
         story.woken = queue::woken(run);
@@ -183,7 +183,7 @@ impl Story {
         });
         story.flights(run, &hushed);
         story.crowded = crowd::gather(run, &mut story.flights);
-        let wide = story.crowded.iter().filter(|many| many.legs.len() > 3);
+        let wide = story.crowded.iter().filter(|many| many.legs.len() > 3 && many.at_once);
         story.wide = wide.map(|many| many.from).collect();
         fans::unite(run, (&fans, &story.tallies), slow(run), &mut story.flights);
         story
@@ -191,10 +191,12 @@ impl Story {
 
     /// Events that have no mark of their own, each with the event whose mark shows it.
     pub fn shared(&self) -> Vec<(EventId, EventId)> {
-        let of = |many: &Many| -> Vec<(EventId, EventId)> {
-            many.others.iter().map(|event| (*event, many.event)).collect()
+        let many = self.crowded.iter().map(|many| (many.event, &many.others));
+        let rounds = self.rounds.iter().map(|round| (round.event, &round.others));
+        let of = |(event, others): (EventId, &Vec<EventId>)| -> Vec<(EventId, EventId)> {
+            others.iter().map(|other| (*other, event)).collect()
         };
-        let mut shared: Vec<_> = self.crowded.iter().flat_map(of).collect();
+        let mut shared: Vec<_> = many.chain(rounds).flat_map(of).collect();
         sort_by_key(&mut shared, |pair| *pair);
         shared
     }

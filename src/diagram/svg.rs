@@ -175,8 +175,9 @@ impl Swatch {
                 paths(&Shape::Watch { ends: vec![[at, at]], fired: *fired }, role)
             }
             Swatch::Decides => {
-                let word = Some(Point { x: at.x + 5, y: at.y + 6 });
-                paths(&Shape::Spoke { legs: Vec::new(), word, decides: true }, Role::Ink)
+                let (legs, words) = (Vec::new(), Vec::new());
+                let decides = Some(Point { x: at.x + 5, y: at.y + 6 });
+                paths(&Shape::Round { legs, words, decides }, Role::Muted)
             }
             Swatch::Seats => {
                 let seats = vec![(String::new(), true), (String::new(), false)];
@@ -214,7 +215,7 @@ fn several(run: &Run, picture: &Picture) -> Vec<Entry> {
             entries.push(Entry { swatch: Swatch::Eye(fired), wide: 18, words });
         }
     }
-    if has(&|s| matches!(s, Shape::Spoke { decides: true, .. })) {
+    if has(&|s| matches!(s, Shape::Round { decides: Some(_), .. })) {
         let words = "makes the majority".to_string();
         entries.push(Entry { swatch: Swatch::Decides, wide: 10, words });
     }

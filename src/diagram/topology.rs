@@ -9,7 +9,7 @@ use super::row::Said;
 use super::story::slow;
 use super::text::{SIZE, fit, width as width_of};
 use super::words::{message, short};
-use crate::judge::{Interval, IntervalKind};
+use crate::judge::{Interval, IntervalKind, Testimony};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, What, World};
@@ -185,10 +185,7 @@ impl Plane<'_> {
         ))
     }
 
-    pub(super) fn previous(
-        &self,
-        is: impl Fn(ProcId, &What<crate::judge::Testimony>) -> bool,
-    ) -> EventId {
+    pub(super) fn previous(&self, is: impl Fn(ProcId, &What<Testimony>) -> bool) -> EventId {
         let count = self.last.map_or(0, |l| l.0 as usize + 1);
         let past = self.run.record.events.iter().take(count);
         let found = past.enumerate().filter(|(_, e)| is(e.node, &e.what)).last();
@@ -456,6 +453,7 @@ impl Plane<'_> {
             let (sent, arrives) = (at(info.sent), info.delivered.map(at));
             let event = info.sent;
             let track = vec![tail, head];
+            let soft = soft || self.crowd && !self.wakes(event);
             self.push(event, role, Shape::Message { id, track, sent, arrives, fate, soft });
             let name = if words.is_empty() { info.body.name.to_string() } else { words };
             let held = held && fate == Fate::Open;
@@ -468,9 +466,15 @@ impl Plane<'_> {
             };
             let of = (asks || tells).then_some(of);
             let way = [tail, head, end];
-            Said { event, name, token, held, way, of, count: 1 }.join(&mut said);
+            let among = asks && tells;
+            Said { event, name, token, held, way, of, count: 1, among }.join(&mut said);
         }
         self.say(said);
+    }
+
+    /// Whether it wakes somebody who waits.
+    fn wakes(&self, sent: EventId) -> bool {
+        matches!(self.run.record.event(sent).note(), Some(Testimony::Wake(..)))
     }
 
     fn is_member(&self, node: ProcId) -> bool {
@@ -479,7 +483,12 @@ impl Plane<'_> {
 
     /// Where a message's words stand: above the middle of the way that it has come, and where a box is
     /// in the way, further along, so that no edge runs through them.
-    pub(super) fn beside_way(&self, words: &str, [tail, head, end]: [Point; 3], row: i32) -> Point {
+    pub(super) fn beside_way(
+        &self,
+        words: &str,
+        [tail, head, end]: [Point; 3],
+        row: i32,
+    ) -> Option<Point> {
         let half = width_of(words, SIZE, false, false) / 2;
         let most = (self.out.width - half - 4).max(half + 4);
         let up = 9 + 15 * row;
@@ -495,7 +504,9 @@ impl Plane<'_> {
             !self.out.spots.iter().any(|s| s.area.meets(&area))
         };
         let all = [middle].into_iter().chain(along);
-        all.map(|p| placed(&p)).find(free).unwrap_or_else(|| placed(&middle))
+        let found = all.map(|p| placed(&p)).find(free);
+        // Among the boxes of many clients, words would only be in the way.
+        found.or((!self.crowd).then(|| placed(&middle)))
     }
 
     /// The way of a message: above the link where it asks, below it where it answers.
