@@ -89,6 +89,7 @@ fn main() {
     seek(100_000);
     judged();
     searched();
+    crowded();
 }
 
 /// Seeking to pseudo-random events of a run with about so many events.
@@ -149,4 +150,38 @@ fn searched() {
     }
     println!("search, runs judged     {:>8.1} k runs/s", found.0 as f64 / tries / 1e3);
     println!("search, from first to last {:>6.1} ms for {} runs", whole * 1e3, found.1);
+}
+
+/// Fifty clients on five servers, all woken by each release: simulated, judged and laid out.
+fn crowded() {
+    let program = ["acquire", "read x", "work 2s", "write x = x + 1", "release"];
+    let client = |number: u32| ClientSpec {
+        start: Some(format!("{}ms", 20 * number)),
+        program: program.map(String::from).to_vec(),
+        ..ClientSpec::default()
+    };
+    let settings = [("lock.watch", "parent"), ("zookeeper.servers", "5")];
+    let scenario = Scenario {
+        system: "zookeeper".into(),
+        until: "300s".into(),
+        seed: 1,
+        settings: settings.map(|(key, value)| (key.to_string(), value.to_string())).into(),
+        locks: vec!["lock".into()],
+        cells: [("x".to_string(), 0)].into(),
+        resources: Default::default(),
+        gateway: false,
+        invariant: None,
+        clients: (0..50).map(|n| (format!("client-{:02}", n + 1), client(n))).collect(),
+    };
+    let compiled = compile(&scenario, &[], &Registry::standard()).expect("the scenario is right");
+    let run = Run::of(compiled.clone());
+    let simulated = best(|| drop(black_box(Run::of(compiled.clone()))));
+    let layout = lockscope::diagram::Layout::default();
+    let drawn = best(|| drop(black_box(lockscope::diagram::layout(&run, &layout))));
+    println!(
+        "50 clients, 5 servers   {:>8.0} ms simulated and judged, {:.0} ms laid out, {} events",
+        simulated * 1e3,
+        drawn * 1e3,
+        run.record.events.len()
+    );
 }

@@ -289,6 +289,16 @@ fn every_event_of_any_run_has_a_sentence_and_every_kind_is_told() {
             told.insert(kind::kind(run.record.event(id)));
         }
     }
+    // Servers of which one leads, and the queue that clients keep there.
+    for edits in ["", "drop zk-a>client-a#2; at 3s crash zk-c; at 1s pause client-b for 20s"] {
+        let program = "acquire; read x; work 1s; renew; write x = x + 1; release";
+        let run = counters("zookeeper", program, "400ms").edits(edits).run();
+        for id in ids(&run) {
+            let sentence = narrate::sentence(&run, id);
+            assert!(reads_well(&sentence), "{sentence:?}");
+            told.insert(kind::kind(run.record.event(id)));
+        }
+    }
     let mut run = race().run();
     let grant = ids(&run).find(|id| kind::kind(run.record.event(*id)) == "grant").expect("a grant");
     for what in rare_events(Grant(grant)) {

@@ -135,6 +135,36 @@ pub(super) fn gather(run: &Run, flights: &mut Vec<Flight>) -> Vec<Many> {
     all
 }
 
+/// Of what servers say to one another across a cut, the first that is held stands for all that waits
+/// behind it; returns the others, each with that one.
+pub(super) fn behind(
+    run: &Run,
+    slow: Micros,
+    flights: &mut Vec<Flight>,
+) -> Vec<(EventId, EventId)> {
+    let member = |node: ProcId| run.names().led() && run.names().member(node).is_some();
+    let mut held: Table<(ProcId, ProcId), EventId> = Table::new();
+    let mut waits = Vec::new();
+    flights.retain(|flight| {
+        let way = (flight.from, flight.to);
+        if !(member(flight.from) && member(flight.to)) {
+            return true;
+        }
+        if flight.held.is_some() {
+            held.insert(way, flight.event);
+            return true;
+        }
+        let late = match flight.end {
+            End::Arrives(at) => at.since(flight.sent) > slow,
+            _ => false,
+        };
+        let first = held.get(&way).copied().filter(|_| late);
+        waits.extend(first.map(|first| (flight.event, first)));
+        first.is_none()
+    });
+    waits
+}
+
 impl Composer<'_> {
     /// What many say or hear: thin lines, and one word with their number.
     pub(super) fn many(&mut self, many: &Many) {

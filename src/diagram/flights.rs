@@ -16,7 +16,9 @@ const STUB: i32 = 30;
 impl Composer<'_> {
     /// Where a cut between two lanes is drawn.
     fn between(&self, a: ProcId, b: ProcId) -> i32 {
-        if let Some(member) = self.member_of(a, b) {
+        let names = self.run.names();
+        let both = [a, b].iter().all(|node| names.member(*node).is_some());
+        if let Some(member) = self.member_of(a, b).filter(|_| !both) {
             // Beside the very lane: what stands close to it is not cut.
             return self.x(member) - NEAR;
         }
@@ -33,6 +35,7 @@ impl Composer<'_> {
 
     pub(super) fn cut(&mut self, cut: &Severed) {
         let member = self.member_of(cut.from, cut.to);
+        let both = [cut.from, cut.to].iter().all(|n| self.run.names().member(*n).is_some());
         let x = self.between(cut.from, cut.to);
         let (top, end) = (self.y(cut.at), self.y(cut.until));
         // Among lanes that stand close, the line would be a wall before all those behind it.
@@ -46,6 +49,10 @@ impl Composer<'_> {
             self.push(event, Role::Ink, cut.until, None, Shape::Heal { at });
         }
         let (face, needed) = match member {
+            Some(_) if both => match self.cut_apart(cut) {
+                Some(face) => (face, true),
+                None => return,
+            },
             Some(member) => match self.cut_off(cut, member) {
                 Some(face) => (face, true),
                 None => return,
@@ -65,6 +72,30 @@ impl Composer<'_> {
         let spots = if member.is_some() { self.outside(&face, top + 6) } else { spots };
         let (event, role, from) = (cut.event, Role::Ink, cut.at);
         self.wants.push(Want { event, role, from, face, spots, turn: 5, y: top, needed });
+    }
+
+    /// Which servers are cut off from which in one instant, said once: `A cut from B, C`.
+    fn cut_apart(&self, cut: &Severed) -> Option<Face> {
+        let names = self.run.names();
+        let pairs = self.story.cuts.iter().filter_map(|c| {
+            let pair = names.member(c.from).zip(names.member(c.to))?;
+            (c.at == cut.at).then_some((c.event, pair))
+        });
+        let (mut these, mut those, mut first) = (Vec::new(), Vec::new(), None);
+        for (event, (one, other)) in pairs {
+            first.get_or_insert(event);
+            for (side, name) in [(&mut these, one), (&mut those, other)] {
+                if !side.contains(&name) {
+                    side.push(name);
+                }
+            }
+        }
+        if first != Some(cut.event) {
+            return None;
+        }
+        let (these, those) = (these.join(", "), those.join(", "));
+        let far = format!("cut from {those}");
+        Some(blocks(&[vec![format!("{these} {far}")], vec![these, far]], false))
     }
 
     /// What is cut off from a client in one instant, said once: `D, E cut from A`.

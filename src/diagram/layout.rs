@@ -422,14 +422,13 @@ impl<'r> Composer<'r> {
         };
         lines.extend(tell(fold.refused, "refused try", "refused tries"));
         lines.extend(tell(fold.renewed, "renewal", "renewals"));
-        lines.extend(tell(fold.beats, "heartbeat", "heartbeats"));
-        let face = match fold.rests {
-            // Where there is room for it.
-            Some(rests) => {
-                let more = [lines.clone(), vec![apart(rests)]].concat();
-                blocks(&[more, lines], false)
-            }
-            None => blocks(&[lines], false),
+        // Where there is room for it.
+        let beats = tell(fold.beats, "heartbeat", "heartbeats");
+        let more: Vec<String> = beats.into_iter().chain(fold.rests.map(apart)).collect();
+        let face = if more.is_empty() {
+            blocks(&[lines], false)
+        } else {
+            blocks(&[[lines.clone(), more].concat(), lines], false)
         };
         let face = self.face(face);
         let mut places = Vec::new();

@@ -139,6 +139,8 @@ pub(super) struct Story {
     pub turns: Vec<Turn>,
     pub glances: Vec<Glance>,
     pub woken: Vec<Woken>,
+    /// What waits behind something that is held, and that.
+    behind: Vec<(EventId, EventId)>,
     /// What many say to one, or one says to many.
     pub crowded: Vec<Many>,
     /// Moments in which many send: under them there is more room.
@@ -182,6 +184,7 @@ impl Story {
             hushed.insert(*id);
         });
         story.flights(run, &hushed);
+        story.behind = crowd::behind(run, slow(run), &mut story.flights);
         story.crowded = crowd::gather(run, &mut story.flights);
         let wide = story.crowded.iter().filter(|many| many.legs.len() > 3 && many.at_once);
         story.wide = wide.map(|many| many.from).collect();
@@ -197,6 +200,7 @@ impl Story {
             others.iter().map(|other| (*other, event)).collect()
         };
         let mut shared: Vec<_> = many.chain(rounds).flat_map(of).collect();
+        shared.extend(self.behind.iter().copied());
         sort_by_key(&mut shared, |pair| *pair);
         shared
     }

@@ -7,7 +7,9 @@
 
 use super::teller::Teller;
 use super::words::{and, capital, count, one_line, span};
-use crate::judge::{Ask, BeliefEnd, Finding, IntervalKind, LockId, Testimony, TruthEnd};
+use crate::judge::{
+    Ask, BeliefEnd, Finding, IntervalKind, LockId, SessionState, Testimony, TruthEnd,
+};
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, Table, What, sort};
 
@@ -110,6 +112,11 @@ fn folded(lines: Vec<Line>) -> Vec<String> {
         }
     }
     out
+}
+
+/// Who leads from the start is nothing that happens.
+fn is_at_the_start(run: &Run, id: EventId) -> bool {
+    run.record.event(id).at == Micros::ZERO
 }
 
 struct Sketch<'r> {
@@ -251,6 +258,16 @@ impl<'r> Sketch<'r> {
                 self.plain(id, &[node]);
             }
             Testimony::Believe(..) => self.overlap(id),
+            Testimony::Decide(_, ballot) => {
+                let [yes, _, of] = ballot.counts();
+                self.note(&[node], &format!("Logged by {yes} of {of}"));
+            }
+            Testimony::Stand(_) if is_at_the_start(self.teller.run, id) => {}
+            Testimony::Stand(_)
+            | Testimony::Lapse { .. }
+            | Testimony::Session(SessionState::Unsure | SessionState::Over) => {
+                self.plain(id, &[node]);
+            }
             Testimony::Doubt(_, BeliefEnd::Refused | BeliefEnd::Notice) => {
                 self.note(&[node], "Learns that it no longer holds the lock");
             }
@@ -316,7 +333,33 @@ impl<'r> Sketch<'r> {
         }
     }
 
+    /// What says only that its sender is there; what the servers say about a change, which one note sums
+    /// up; and what comes too late for a client whose program has ended.
+    fn chatter(&self, msg: MsgId, lost: bool) -> bool {
+        let (run, info) = (self.teller.run, self.teller.run.record.message(msg));
+        let traffic = &run.names().traffic;
+        if !run.names().led() {
+            return false;
+        }
+        let events = &run.record.events;
+        let ended = || events.iter().any(|e| e.node == info.to && matches!(e.what, What::End(0)));
+        let answered = || {
+            let sent = run.record.event(run.record.sending(msg));
+            let asked = sent.causes.iter().next().and_then(|c| run.record.event(c).message());
+            asked.map(|asked| run.record.message(asked).body.name)
+        };
+        let beat = |name: &str| traffic.beats.contains(&name);
+        let round = traffic.round.is_some_and(|round| round.contains(&info.body.name));
+        match lost {
+            true => ended(),
+            false => round || beat(info.body.name) || answered().is_some_and(beat),
+        }
+    }
+
     fn arrow(&mut self, msg: MsgId, lost: bool) {
+        if self.chatter(msg, lost) {
+            return;
+        }
         let info = self.teller.run.record.message(msg);
         let (from, to) = (self.id(info.from), self.id(info.to));
         let answer = self.teller.is_answer(msg);

@@ -1,0 +1,239 @@
+//! Servers of which one leads, the queue that clients keep there, and many clients, as they are drawn.
+
+mod support;
+
+use lockscope::diagram::{Layout, Mark, Picture, Shape, layout, paths, topology};
+use lockscope::judge::{Standing, Testimony};
+use lockscope::narrate;
+use lockscope::run::{Run, compile};
+use lockscope::sim::{EventId, Micros, Set};
+use lockscope::systems::Registry;
+use support::Case;
+
+const WORK: &str = "acquire; read x; work 1s; write x = x + 1; release";
+
+fn zk(servers: &str) -> Case {
+    let mut case = Case::new(&[("x", 0)]);
+    case.scenario.system = "zookeeper".into();
+    case.scenario.settings = Default::default();
+    case.set("zookeeper.servers", servers)
+}
+
+fn run(case: &Case) -> Run {
+    match compile(&case.scenario, &case.edits, &Registry::standard()) {
+        Ok(compiled) => Run::of(compiled),
+        Err(errors) => panic!("{errors:#?}"),
+    }
+}
+
+/// Three clients that come one after the other.
+fn three(edits: &str) -> Run {
+    let case = zk("3").client("client-a", "0s", WORK).client("client-b", "1s", WORK);
+    run(&case.client("client-c", "1100ms", WORK).edits(edits))
+}
+
+/// Many clients that come together and hold the lock for two seconds each.
+fn many(count: usize, servers: &str, watch: &str) -> Run {
+    let mut case = zk(servers).set("lock.watch", watch);
+    for number in 0..count {
+        let (id, start) = (format!("client-{:02}", number + 1), format!("{}ms", 20 * number));
+        case = case.client(&id, &start, "acquire; read x; work 2s; write x = x + 1; release");
+    }
+    case.scenario.until = "300s".into();
+    run(&case)
+}
+
+fn picture(run: &Run, width: i32) -> Picture {
+    layout(run, &Layout { width, ..Layout::default() })
+}
+
+fn words(picture: &Picture) -> Vec<(&str, &Mark)> {
+    let words = picture.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Words(words) => Some((words.text.as_str(), mark)),
+        _ => None,
+    });
+    words.collect()
+}
+
+#[test]
+fn no_words_lie_on_others_and_every_mark_has_a_sentence() {
+    let edits = [
+        "",
+        "pause client-a before write#1 for 14s",
+        "at 1500ms crash zk-c; at 6s restart zk-c",
+        "at 1300ms crash client-b",
+        "at 1300ms cut {zk-a}|{zk-b zk-c} for 20s",
+        "at 1300ms cut client-a zk-a for 9s; drop zk-b>client-b#2",
+    ];
+    for (edits, width) in edits.iter().flat_map(|edits| [390, 800].map(|width| (edits, width))) {
+        let run = three(edits);
+        let picture = picture(&run, width);
+        let labels = picture.marks.iter().filter(|mark| {
+            matches!(mark.shape, Shape::Words(_) | Shape::Plate { .. } | Shape::Seats { .. })
+        });
+        let labels: Vec<&Mark> = labels.collect();
+        for (place, mark) in labels.iter().enumerate() {
+            for other in &labels[place + 1..] {
+                let apart = !mark.bounds.meets(&other.bounds);
+                assert!(apart, "{edits}, {width}: {:?} and {:?}", mark.shape, other.shape);
+            }
+        }
+        for mark in &picture.marks {
+            assert!(!narrate::sentence(&run, mark.event).is_empty());
+            let inside = mark.bounds.left >= -16 && mark.bounds.right <= picture.width + 16;
+            assert!(inside, "{edits}, {width}: {:?}", mark.shape);
+        }
+    }
+}
+
+#[test]
+fn what_servers_say_about_a_change_is_one_mark_that_shows_each_of_their_messages() {
+    let run = three("");
+    let picture = picture(&run, 800);
+    let rounds = picture.marks.iter().filter(|mark| matches!(mark.shape, Shape::Round { .. }));
+    let rounds: Set<EventId> = rounds.map(|mark| mark.event).collect();
+    let messages = run.record.messages.iter();
+    let said = messages.filter(|m| ["proposal", "ack", "commit"].contains(&m.body.name));
+    let mut numbers = Set::new();
+    for message in said {
+        numbers.insert(message.body.token.expect("it carries the number of the change"));
+        assert!(rounds.contains(&picture.shows(message.sent)));
+    }
+    assert_eq!(rounds.len(), numbers.len());
+    let decided = run
+        .record
+        .events
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| matches!(event.note(), Some(Testimony::Decide(..))));
+    let figures = words(&picture);
+    for (index, _) in decided {
+        let event = EventId(index as u32);
+        assert!(
+            narrate::sentence(&run, event).ends_with("decided: 2 of 3 servers have logged it.")
+        );
+        let own: Vec<&str> = figures.iter().filter(|w| w.1.event == event).map(|w| w.0).collect();
+        assert!(own.is_empty() || own == ["2 of 3"], "{own:?}");
+    }
+    assert!(figures.iter().filter(|w| w.0 == "2 of 3").count() * 10 >= numbers.len() * 8);
+}
+
+#[test]
+fn signs_of_life_have_no_mark_and_are_counted_where_time_is_folded() {
+    let run = three("pause client-a before write#1 for 14s");
+    let picture = picture(&run, 1_280);
+    let beats = run.record.messages.iter().filter(|m| m.body.name == "ping");
+    let beats: Vec<EventId> = beats.map(|m| m.sent).collect();
+    assert!(beats.len() > 20);
+    assert!(picture.marks.iter().all(|mark| !beats.contains(&mark.event)
+        || matches!(mark.shape, Shape::Fold { .. } | Shape::Tick { .. } | Shape::Words(_))));
+    assert!(words(&picture).iter().any(|w| w.0.ends_with("heartbeats")));
+}
+
+#[test]
+fn the_head_of_a_lane_says_who_leads_at_each_moment() {
+    let picture = picture(&three("at 1500ms crash zk-c; at 6s restart zk-c"), 800);
+    let lane = |label: &str| {
+        let mut lanes = picture.lanes.iter().filter(|lane| lane.grouped);
+        lanes.find(|lane| lane.label == label).expect("it is there")
+    };
+    let at = |label: &str, ms: u64| lane(label).stand(Micros::from_millis(ms));
+    assert_eq!(at("C", 0), Some(Standing::Leads(1)));
+    assert_eq!(at("A", 0), Some(Standing::Follows(lane("C").node)));
+    assert_eq!(at("B", 5_000), Some(Standing::Leads(2)));
+    assert!(words(&picture).iter().any(|w| w.0.contains("leads")));
+}
+
+#[test]
+fn a_session_that_ends_shows_how_long_it_was_silent_and_what_rounding_adds() {
+    let run = three("pause client-a before write#1 for 14s");
+    let picture = picture(&run, 800);
+    let silent = picture.marks.iter().find_map(|mark| match mark.shape {
+        Shape::Silent { whose, .. } => Some((whose, mark.from, mark.until.expect("it ends"))),
+        _ => None,
+    });
+    let (whose, from, due) = silent.expect("client A is silent");
+    assert_eq!((whose, due.since(from)), (0, Micros::from_secs(10)));
+    let tail = picture
+        .marks
+        .iter()
+        .find(|mark| matches!(mark.shape, Shape::Waiting { .. }) && mark.from == due);
+    let tail = tail.and_then(|mark| mark.until).expect("it is rounded up").since(due);
+    assert!(tail > Micros::ZERO && tail <= Micros::from_secs(2), "{tail:?}");
+}
+
+#[test]
+fn each_change_of_a_queue_shows_it_and_whom_it_wakes_is_counted() {
+    let run = many(10, "3", "parent");
+    let picture = picture(&run, 800);
+    let queues = picture.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Seats { seats, more, .. } => Some((seats, seats.len() + more)),
+        _ => None,
+    });
+    for (seats, _) in queues.clone().filter(|queue| queue.1 > 0) {
+        let holding: Vec<bool> = seats.iter().map(|seat| seat.1).collect();
+        assert!(holding[0] && holding[1..].iter().all(|holds| !holds));
+    }
+    let mut lengths: Vec<usize> = queues.map(|queue| queue.1).collect();
+    lengths.dedup();
+    assert_eq!(lengths, (0..=10).rev().collect::<Vec<_>>());
+    let said = words(&picture);
+    let counts = said.iter().filter_map(|w| w.0.strip_suffix(" woken")?.parse().ok());
+    let counts: Vec<u64> = counts.collect();
+    assert!(counts.ends_with(&[9, 8, 7, 6, 5, 4, 3, 2, 1]), "{counts:?}");
+    let all = said.iter().filter_map(|w| w.0.strip_suffix(" in all")?.parse::<u64>().ok()).max();
+    assert_eq!(all, Some(run.judgement.metrics.wakeups));
+    let fired = picture.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Watch { ends, fired: true } => Some(ends.len() as u64),
+        _ => None,
+    });
+    assert_eq!(fired.sum::<u64>(), run.judgement.metrics.wakeups);
+}
+
+#[test]
+fn fifty_clients_on_five_servers_have_names_that_can_be_read_and_few_elements() {
+    for (watch, width) in [("parent", 800), ("predecessor", 390)] {
+        let run = many(50, "5", watch);
+        let picture = picture(&run, width);
+        let lanes: Vec<_> = picture.lanes.iter().take(50).collect();
+        assert!(lanes.windows(2).all(|pair| pair[1].x - pair[0].x >= 16));
+        assert_eq!(lanes[49].label, "50");
+        assert_eq!(picture.heads.len(), 2);
+        // What a screen of 800 pixels keeps drawn, with a stretch on either side.
+        let drawn = |mark: &Mark| 1 + paths(&mark.shape, mark.role).len();
+        let most = (0..picture.height)
+            .step_by(100)
+            .map(|top| picture.marks_between(top, top + 1_200).map(drawn).sum::<usize>());
+        let most = most.max().unwrap_or(0);
+        assert!(most <= 2_500, "{watch}: {most}");
+    }
+}
+
+#[test]
+fn on_the_plane_stand_who_leads_the_queue_with_its_numbers_and_who_watches_whom() {
+    let run = three("");
+    let lanes = picture(&run, 800).lanes;
+    let at = |ms: u64| {
+        let events = run.record.events.partition_point(|e| e.at <= Micros::from_millis(ms));
+        let last = EventId(events as u32 - 1);
+        topology(&run, &lanes, &run.world_at(last), Some(last), 640)
+    };
+    let plane = at(1_790);
+    let has =
+        |wanted: &dyn Fn(&Shape) -> bool| plane.marks.iter().filter(|m| wanted(&m.shape)).count();
+    let says = |words: &str| {
+        has(&|shape| match shape {
+            Shape::Words(w) => w.text == words,
+            Shape::Plaque { text, .. } => text == words,
+            _ => false,
+        })
+    };
+    assert_eq!((says("C leads"), says("epoch 1"), says("queue")), (1, 1, 1));
+    // Three places with their numbers, of which the first is filled.
+    assert_eq!((says("0"), says("1"), says("2")), (1, 1, 1));
+    assert_eq!(has(&|shape| matches!(shape, Shape::Watch { fired: false, .. })), 2);
+    assert_eq!(has(&|shape| matches!(shape, Shape::Session { left: Some(_), .. })), 3);
+    let fired = at(2_120);
+    let open = |m: &&Mark| matches!(m.shape, Shape::Watch { fired: true, .. });
+    assert_eq!(fired.marks.iter().filter(open).count(), 1);
+}
