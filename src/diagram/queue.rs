@@ -171,7 +171,7 @@ impl Composer<'_> {
     fn drawn(&self) -> usize {
         let names = self.run.names();
         let served = |lane: &&Lane| names.node(lane.node).kind == NodeKind::Service;
-        let last = self.picture.lanes.iter().filter(served).next_back();
+        let last = self.picture.lanes.iter().rfind(served);
         let next = last.and_then(|l| self.picture.lanes.get(usize::from(l.node.0) + 1));
         let (Some(last), Some(next)) = (last, next) else { return DRAWN };
         let room = next.x - self.reach(next.node) - last.x - 14 - 30;

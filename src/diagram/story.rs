@@ -160,10 +160,9 @@ pub(super) struct Story {
 impl Story {
     /// Reads a run.
     pub fn of(run: &Run) -> Story {
-        let mut story = Story::default();
-        story.column = Gauge::of(run).column;
-        story.hop = if is_crowd(run) { CLOSE_HOP } else { HOP };
-        story.beats = ensemble::beats(run, slow(run));
+        let hop = if is_crowd(run) { CLOSE_HOP } else { HOP };
+        let (column, beats) = (Gauge::of(run).column, ensemble::beats(run, slow(run)));
+        let mut story = Story { column, hop, beats, ..Story::default() };
         let within;
         (story.rounds, story.decisions, within) = ensemble::rounds(run, slow(run));
         (story.stands, story.lapses) = (ensemble::stands(run), ensemble::lapses(run));
