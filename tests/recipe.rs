@@ -621,7 +621,8 @@ fn a_follower_that_is_cut_off_keeps_its_clients_believing_for_as_long_as_its_syn
                 0,
             ),
         ]
-    "#]].assert_debug_eq(&table);
+    "#]]
+    .assert_debug_eq(&table);
 }
 
 #[test]

@@ -470,14 +470,10 @@ impl Zoo {
         }
     }
 
-    /// When the leader has heard of a client's session last.
-    pub fn heard_of(&self, leader: usize, client: usize) -> Option<Micros> {
-        let of = [Piece::Word("session of"), Piece::Client(self.lane(client))];
-        self.facts(leader).into_iter().find_map(|fact| match fact {
-            Fact::Row { key, value } if key == of => match value.get(1) {
-                Some(Piece::Moment(at)) => Some(*at),
-                _ => None,
-            },
+    /// When the leader that let the last session end had heard of it.
+    pub fn lapsed(&self) -> Option<Micros> {
+        self.ears.said.iter().rev().find_map(|(_, _, said)| match said {
+            Testimony::Lapse { heard, .. } => Some(*heard),
             _ => None,
         })
     }

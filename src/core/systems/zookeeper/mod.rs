@@ -12,6 +12,7 @@ mod peers;
 mod prep;
 mod profiles;
 mod queues;
+mod reads;
 mod recipe;
 mod request;
 mod rules;

@@ -45,18 +45,6 @@ impl Server {
         for (index, parent) in self.start.locks.iter().enumerate() {
             self.show_queue(&mut facts, LockId(index as u16), parent, now, clocks);
         }
-        let mono = clocks.get(ClockKind::Mono);
-        for (session, end, _, heard) in self.lead.iter().flat_map(|lead| lead.sessions.iter()) {
-            let Some(client) = self.client(Owner::Session(session)) else { continue };
-            let mut value = vec![Piece::Word("heard of at"), Piece::Moment(mono.passed(heard))];
-            if let Some(end) = mono.when(now, end) {
-                value.extend([Piece::Word("ends at"), Piece::Moment(end)]);
-            }
-            facts.push(Fact::Row {
-                key: vec![Piece::Word("session of"), Piece::Client(client)],
-                value,
-            });
-        }
         for (path, conn) in self.watches.iter() {
             let watcher = self.links.iter().find(|link| link.conn == conn).map(|link| link.peer);
             let whole = self.start.locks.contains(path);
