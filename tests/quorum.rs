@@ -8,7 +8,9 @@ mod support;
 
 use ensemble::{Ensemble, stamp, timing};
 use lockscope::sim::{Local, Micros};
-use lockscope::systems::quorum::{Entry, Peer, Role};
+use lockscope::systems::quorum::{
+    Effect, Entry, Link, Member, Message, Notification, Peer, QuorumPacket, Role, State, Vote,
+};
 use support::{Draws, seeds};
 
 const CASES: u64 = 3_000;
@@ -303,4 +305,74 @@ fn a_leader_that_is_cut_off_goes_on_until_its_followers_are_silent_for_too_long(
     }
     ensemble.recover(Micros::from_secs(5)).expect("one is elected");
     assert_eq!(ensemble.observer.decided.len(), 1, "whoever logged it has it decided at last");
+}
+
+/// What a server says on a connection to its leader, in answer to what it is told.
+fn said(effects: Vec<Effect<u16>>) -> Vec<(Peer, QuorumPacket<u16>)> {
+    let packet = |e| match e {
+        Effect::Send(to, Message::Linked(_, packet)) => Some((to, packet)),
+        _ => None,
+    };
+    effects.into_iter().filter_map(packet).collect()
+}
+
+/// Source: `Learner.registerWithLeader`, `Leader.waitForEpochAck`.
+#[test]
+fn an_epoch_is_promised_to_one_leader_only_and_a_smaller_one_to_none() {
+    let mut member: Member<u16> = Member::new(Peer(0), 3, timing(2_000, 10, 5));
+    let mut now = Local(0);
+    member.start(now);
+    // In each round it follows that one, whose epoch is the second number; the third is what it says to
+    // that: the epoch of its log as a vote, or none, or that it goes.
+    let rounds = [
+        (2, 3, QuorumPacket::AckEpoch { current: Some(0), last: stamp(0, 0) }),
+        (1, 3, QuorumPacket::AckEpoch { current: None, last: stamp(0, 0) }),
+        (2, 2, QuorumPacket::Close),
+        (2, 4, QuorumPacket::AckEpoch { current: Some(0), last: stamp(0, 0) }),
+    ];
+    for ((leader, epoch, answer), round) in rounds.into_iter().zip(1..) {
+        let leader = Peer(leader);
+        let vote = Vote { epoch: 0, last: stamp(0, 9), leader };
+        let heard = Notification { vote, round, state: State::Looking };
+        member.receive(now, leader, Message::Notification(heard));
+        now = member.next_alarm().expect("it waits for something better");
+        let asked = said(member.alarm(now));
+        let promised = member.promised();
+        assert_eq!(asked, [(leader, QuorumPacket::FollowerInfo(promised))], "round {round}");
+        let link = Link { by: Peer(0), number: round };
+        let told = Message::Linked(link, QuorumPacket::LeaderInfo(epoch));
+        assert_eq!(said(member.receive(now, leader, told)), [(leader, answer)], "round {round}");
+        assert_eq!(member.promised(), promised.max(epoch));
+        member.lost(now, leader);
+    }
+}
+
+/// A server that was elected with the vote of another one, and is told what that one says.
+fn elected() -> impl FnMut(QuorumPacket<u16>) -> Vec<(Peer, QuorumPacket<u16>)> {
+    let mut leader: Member<u16> = Member::new(Peer(1), 3, timing(2_000, 10, 5));
+    leader.start(Local(0));
+    let vote = Vote { epoch: 0, last: stamp(0, 0), leader: Peer(1) };
+    let heard = Notification { vote, round: 1, state: State::Looking };
+    leader.receive(Local(0), Peer(0), Message::Notification(heard));
+    leader.alarm(Local(200_000));
+    let link = Link { by: Peer(0), number: 1 };
+    move |packet| said(leader.receive(Local(200_000), Peer(0), Message::Linked(link, packet)))
+}
+
+#[test]
+fn a_word_that_is_no_vote_makes_nobody_leader() {
+    let mut tell = elected();
+    assert_eq!(tell(QuorumPacket::FollowerInfo(0)), [(Peer(0), QuorumPacket::LeaderInfo(1))]);
+    assert_eq!(tell(QuorumPacket::AckEpoch { current: None, last: stamp(0, 0) }), []);
+}
+
+#[test]
+fn whoever_has_logged_more_than_the_leader_is_not_counted_and_sent_away() {
+    for (last, answers) in [(0, "diff newLeader"), (1, "close")] {
+        let mut tell = elected();
+        tell(QuorumPacket::FollowerInfo(0));
+        let answer = tell(QuorumPacket::AckEpoch { current: Some(0), last: stamp(0, last) });
+        let named = |(_, packet)| Message::Linked(Link { by: Peer(0), number: 1 }, packet).name();
+        assert_eq!(answer.into_iter().map(named).collect::<Vec<_>>().join(" "), answers);
+    }
 }

@@ -221,7 +221,7 @@ impl Leading {
             && let Some(current) = current
         {
             if (current, last) > self.began {
-                return self.lose(turn, from);
+                return self.give_up(turn, from);
             }
             self.agreed.insert(from);
             if self.agreed.are_majority(turn.own.of) {
@@ -297,11 +297,19 @@ impl Leading {
         }
     }
 
-    /// A connection is gone, or is given up.
+    /// A connection is gone.
     pub fn lose<C: Clone>(&mut self, turn: &mut Turn<C>, peer: Peer) {
         if let Some(learner) = self.learners.remove(&peer) {
             turn.shut(learner.link);
         }
+    }
+
+    /// It closes the connection of a follower.
+    fn give_up<C: Clone>(&mut self, turn: &mut Turn<C>, peer: Peer) {
+        if let Some(learner) = self.learners.get(&peer) {
+            turn.say(peer, learner.link, QuorumPacket::Close);
+        }
+        self.lose(turn, peer);
     }
 
     /// It leads no longer, and lets everybody know.
@@ -331,11 +339,11 @@ impl Leading {
 
     /// It is that late, or later (`Leader.lead`).
     pub fn alarm<C: Clone>(&mut self, turn: &mut Turn<C>) -> Then {
-        let is_silent = |l: &&Learner| Leading::silent(turn.own, l).is_some_and(|s| turn.now >= s);
-        let silent: Vec<Link> = self.learners.values().filter(is_silent).map(|l| l.link).collect();
-        for link in silent {
-            turn.say(link.by, link, QuorumPacket::Close);
-            self.lose(turn, link.by);
+        let is_silent = |l: &Learner| Leading::silent(turn.own, l).is_some_and(|s| turn.now >= s);
+        let silent: Vec<Peer> =
+            self.learners.iter().filter(|(_, l)| is_silent(l)).map(|(peer, _)| *peer).collect();
+        for peer in silent {
+            self.give_up(turn, peer);
         }
         if !self.is_established() {
             return if turn.now >= self.patience { self.resign(turn) } else { Then::Stay };
