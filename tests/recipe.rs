@@ -525,9 +525,19 @@ fn the_service_gives_the_lock_to_one_at_a_time_under_any_schedule_with_growing_n
             case = case.client(id, &start, program);
         }
         let ids = ["client-a", "client-b", "client-c", "client-d"];
+        let servers = draws.pick(&["1", "3"]);
+        case = case.set("zookeeper.servers", servers);
         for _ in 0..draws.up_to(5) {
             let (id, at, span) = (draws.pick(&ids), draws.up_to(40), 1 + draws.up_to(14));
-            let edit = match draws.up_to(4) {
+            let edit = match draws.up_to(6) {
+                5 if servers == "3" => {
+                    let one = draws.pick(&["zk-a", "zk-b", "zk-c"]);
+                    format!("at {at}s crash {one}; at {}s restart {one}", at + span)
+                }
+                6 if servers == "3" => {
+                    let one = draws.pick(&["zk-a", "zk-b"]);
+                    format!("at {at}s cut {one} zk-c for {span}s")
+                }
                 0 => format!("at {at}s pause {id} for {span}s"),
                 1 => format!("at {at}s cut {id} zk-a for {span}s"),
                 2 => format!("at {at}s crash {id}; at {}s restart {id}", at + span),
@@ -656,4 +666,120 @@ fn fifty_contenders_on_five_servers_take_turns() {
     let run = run(&case);
     let v = &run.judgement.verdict;
     assert_eq!((v.grants, v.overlap_us, v.stalled), (50, 0, 0), "{v:?}");
+}
+
+#[test]
+fn wake_ups_are_as_many_as_were_recorded() {
+    let text = include_str!("golden/zookeeper-3.8/herd.jsonl");
+    let mut compared = 0;
+    for line in text.lines() {
+        let step: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+        let args = &step["op"]["args"];
+        let Some(clients) = args["clients"].as_u64() else { continue };
+        let watch = args["watch"].as_str().expect("what they watched");
+        let recorded = step["reply"]["events_per_release"].as_array().expect("the counts");
+        let recorded: Vec<u64> = recorded.iter().filter_map(|n| n.as_u64()).collect();
+        let counted = wake_ups(&drain(clients as usize, watch));
+        assert_eq!(counted.iter().map(|n| *n as u64).collect::<Vec<_>>(), recorded, "{clients}");
+        compared += 1;
+    }
+    assert_eq!(compared, 14);
+}
+
+#[test]
+fn a_number_that_runs_over_is_first_for_whoever_reads_it_as_it_is() {
+    // ZOOKEEPER-4372, on servers up to 3.5: A is number 2147483647, B is −2147483648.
+    let case = |version| {
+        zk().set("zookeeper.version", version)
+            .set("zookeeper.created", "2147483647")
+            .client("client-a", "0s", "acquire; read x; work 5s; write x = x + 1; release")
+            .client("client-b", "1s", WORK)
+    };
+    let v = run(&case("zookeeper-3.5")).judgement.verdict;
+    assert_eq!((v.double_grant, v.corruption), (1, 1), "{v:?}");
+}
+
+/// What a node waits for at a moment.
+fn waits(run: &Run, node: &str, at_ms: u64) -> String {
+    let at = Micros::from_millis(at_ms);
+    let last = EventId(run.record.events.partition_point(|e| e.at <= at) as u32 - 1);
+    let node = run.names().find(node).expect("the node exists");
+    let missing = lockscope::narrate::waits(run, &run.world_when(last, at), node);
+    missing.map_or("It goes on.".into(), |missing| missing.words)
+}
+
+#[test]
+fn who_waits_is_told_for_whom_it_waits() {
+    let case = three(STEPS).client("client-a", "0s", "acquire; work 20s; release");
+    let calm = run(&case);
+    let cut = run(&three(WORK).edits("at 500ms cut client-b zk-a for 20s"));
+    let words = [
+        waits(&calm, "client-b", 1_120),
+        waits(&calm, "client-b", 5_000),
+        waits(&calm, "client-c", 5_000),
+        waits(&cut, "client-b", 5_000),
+        waits(&cut, "client-b", 15_000),
+    ];
+    expect_test::expect![[r#"
+        [
+            "Client B's create2 is on its way to ZooKeeper A.",
+            "Client B waits until Client A's place in the queue for the lock is gone. Client A (czxid 4) holds the lock: it must release it.",
+            "Client C waits until Client B's place in the queue for the lock is gone. Client A (czxid 4) holds the lock: it must release it.",
+            "Client B's connect is held where the way to ZooKeeper A is cut: the way has to heal.",
+            "Client B's connect is held where the way to ZooKeeper A is cut: the way has to heal.",
+        ]
+    "#]].assert_debug_eq(&words);
+}
+
+#[test]
+fn a_program_can_be_stopped_before_a_step() {
+    // B has entered, and stands still before it looks: it is nobody's fault that nobody goes on.
+    let case = three(STEPS)
+        .edits("pause client-b before list#2 for 9s; pause client-c before await#1 for 3s");
+    let run = run(&case);
+    assert!(run.unused_edits.is_empty());
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.overlap_us, v.stalled), (3, 0, 0), "{v:?}");
+    let begins = when(&run, "believe", "client-b", 1);
+    assert!(begins > Micros::from_secs(10), "{begins}");
+}
+
+#[test]
+fn whoever_asks_whether_its_znode_is_there_learns_that_it_is_gone() {
+    let case = zk()
+        .set("lock.disconnected", "ignore")
+        .client("client-a", "0s", "acquire; sleep 3s; renew; sleep 27s; renew; sleep 1s")
+        .client("client-b", "1s", WORK)
+        .edits("at 5s cut client-a zk-a for 20s");
+    let run = run(&case);
+    let renewals = [told(&run, "answer", "client-a"), told(&run, "doubt", "client-a")].concat();
+    expect_test::expect![[r#"
+        [
+            "Client A finds nobody before it in the queue for the lock.",
+            "Client A learns that it was granted the lock.",
+            "Client A learns that its renewal was accepted.",
+            "Client A learns that it no longer holds the lock.",
+        ]
+    "#]]
+    .assert_debug_eq(&renewals);
+}
+
+#[test]
+fn a_session_goes_on_at_another_server_and_its_holder_with_it_if_it_waits() {
+    let case = |stops| {
+        zk().set("zookeeper.servers", "3")
+            .set("lock.disconnected", stops)
+            .client("client-a", "0s", "acquire; read x; work 30s; write x = x + 1; release")
+            .client("client-b", "1s", WORK)
+            .until("90s")
+            .edits("at 10s cut client-a zk-a for 9s")
+    };
+    let waits = run(&case("wait"));
+    let v = &waits.judgement.verdict;
+    assert_eq!((v.grants, v.overlap_us, v.stalled, v.broken_promises), (2, 0, 0, 0), "{v:?}");
+    assert!(told(&waits, "doubt", "client-a").len() == 1, "it is the release");
+    let session = told(&waits, "session", "client-a");
+    assert_eq!(session.len(), 3, "{session:?}");
+    let stops = run(&case("stop"));
+    assert!(when(&stops, "doubt", "client-a", 1) < when(&stops, "session", "client-a", 3));
 }

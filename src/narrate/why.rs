@@ -332,7 +332,7 @@ impl Teller<'_> {
             let words = format!("{what} lies unread.{stopped}");
             return Some(Missing { words, because, decides });
         }
-        let Some(Testimony::Ask { lock, ask: Ask::Acquire, .. }) =
+        let Some(Testimony::Ask { lock, ask: Ask::Acquire | Ask::Watch, .. }) =
             self.run.record.event(info.sent).note()
         else {
             return None;
@@ -403,11 +403,21 @@ impl Teller<'_> {
         let messages = self.run.record.messages.iter().enumerate();
         let sent = messages.take_while(|(_, m)| m.sent <= last);
         let own = sent.filter(|(_, m)| (m.from, m.to) == (node, waiting.on));
+        let all = own.clone();
         let same = own.filter(|(_, m)| {
             let kind = kind::kind(self.run.record.event(m.sent));
-            kind == waiting.verb || (waiting.verb == "acquire" && kind == "fetch-token")
+            // What several requests are needed for waits for the latest of them.
+            let parts: &[&str] = match waiting.verb {
+                "acquire" => &["fetch-token", "enter", "list", "watch", "find"],
+                "enter" => &["acquire", "find"],
+                "await" => &["watch"],
+                _ => &[],
+            };
+            kind == waiting.verb || parts.contains(&kind)
         });
-        same.last().map(|(index, _)| MsgId(index as u32))
+        // Whoever keeps a connection may have to be let in before it can ask at all.
+        let said = |index: usize| MsgId(index as u32);
+        same.last().or_else(|| all.last()).map(|(index, _)| said(index))
     }
 
     /// What became of a message that has not arrived.

@@ -15,6 +15,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("release", "A client sends its release."),
     ("fetch-token", "A client fetches a token for a grant that it already has."),
     ("ask-holder", "A client asks who holds a lock, before it ends whatever lease there is."),
+    ("enter", "A client that has asked for a lock asks for a place in its queue."),
     ("list", "A client asks who stands in the queue of a lock."),
     ("watch", "A client asks to be told when what stands before it in the queue is gone."),
     ("find", "A client looks whether it has a place in the queue after all."),
@@ -204,7 +205,8 @@ fn note_kind(note: &Testimony) -> &'static str {
 /// The kind of event in which that is asked.
 pub(super) const fn asked(ask: Ask) -> &'static str {
     match ask {
-        Ask::Acquire | Ask::Enter => "acquire",
+        Ask::Acquire => "acquire",
+        Ask::Enter => "enter",
         Ask::Renew => "renew",
         Ask::Release => "release",
         Ask::Token => "fetch-token",

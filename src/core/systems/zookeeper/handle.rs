@@ -10,7 +10,7 @@ use super::options::Options;
 use super::path::Path;
 use super::request::{Change, Code, Packet, Password, Reply, Request, SessionId, Zxid};
 use super::spell::spell;
-use crate::judge::Testimony;
+use crate::judge::{Ask, Testimony};
 use crate::sim::{
     ClockKind, Clocks, ConnId, Cx, Local, Micros, ProcId, Purpose, Set, TimerId, up_to,
 };
@@ -58,6 +58,14 @@ enum Watch {
     Child,
 }
 
+/// What is asked, and what is said of it as it is sent.
+#[derive(Clone, Debug)]
+struct Asked {
+    number: u64,
+    request: Rc<Request>,
+    note: Option<Testimony>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     servers: Vec<ProcId>,
@@ -71,7 +79,7 @@ pub(super) struct Handle {
     /// The latest transaction that it has heard of.
     seen: Zxid,
     /// What was asked on this connection, in order, or is to be asked when there is one.
-    asked: Vec<(u64, Rc<Request>)>,
+    asked: Vec<Asked>,
     watches: Set<(Path, Watch)>,
     /// When it last sent, and when it last heard anything on a connection of its session.
     sent: Local,
@@ -179,8 +187,8 @@ impl Handle {
     }
 
     /// Asks something; the answer will have the number that is returned. Where there is no connection it
-    /// is asked on the next one, if that is the next thing to come about; the note, which says that the
-    /// program asks, is made in any case.
+    /// is asked on the next one, if that is the next thing to come about. That the program wants the lock
+    /// is noted in any case.
     pub(super) fn ask(
         &mut self,
         cx: &mut Cx<'_, Locks>,
@@ -189,12 +197,19 @@ impl Handle {
         note: Option<Testimony>,
     ) -> u64 {
         let (number, request) = (desk.request(), Rc::new(request));
-        self.asked.push((number, request.clone()));
         if self.is_connected() {
-            self.send(cx, number, request, note);
-        } else if let Some(note) = note {
-            cx.note(note);
+            self.send(cx, number, request.clone(), note);
+            self.asked.push(Asked { number, request, note: None });
+            return number;
         }
+        let note = match note {
+            Some(Testimony::Ask { lock, ask: Ask::Acquire, .. }) => {
+                note.map(|note| cx.note(note));
+                Some(Testimony::Ask { lock, ask: Ask::Enter, first: true, within: None })
+            }
+            note => note,
+        };
+        self.asked.push(Asked { number, request, note });
         number
     }
 
@@ -248,8 +263,8 @@ impl Handle {
                 self.heard = cx.clock(ClockKind::Mono);
                 heard.push(Heard::Connected(fresh));
                 self.watch_again(cx, desk);
-                for (number, request) in self.asked.clone() {
-                    self.send(cx, number, request, None);
+                for asked in self.asked.clone() {
+                    self.send(cx, asked.number, asked.request, asked.note);
                 }
             }
             Reply::Expired => self.expire(cx, desk, heard),
@@ -288,9 +303,11 @@ impl Handle {
             // The session is elsewhere, or over: at another server the client learns which.
             return self.drop_it(cx, true, heard);
         }
-        let Some(place) = self.asked.iter().position(|asked| asked.0 == number) else { return };
-        let (number, request) = self.asked.remove(place);
-        self.watched(&request, reply);
+        let Some(place) = self.asked.iter().position(|asked| asked.number == number) else {
+            return;
+        };
+        let asked = self.asked.remove(place);
+        self.watched(&asked.request, reply);
         heard.push(Heard::Answer(number, reply.clone()));
     }
 
@@ -328,7 +345,7 @@ impl Handle {
     fn drop_it(&mut self, cx: &mut Cx<'_, Locks>, by_me: bool, heard: &mut Vec<Heard>) {
         let (was, now) = (self.state, cx.clock(ClockKind::Mono));
         self.hang_up(cx, by_me);
-        heard.extend(self.asked.drain(..).map(|asked| Heard::Broken(asked.0)));
+        heard.extend(self.asked.drain(..).map(|asked| Heard::Broken(asked.number)));
         if was == State::Connected {
             self.lost = Some(now);
             heard.push(Heard::Disconnected);
@@ -350,7 +367,7 @@ impl Handle {
     /// The session is over; the program begins another one, at this server.
     fn expire(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, heard: &mut Vec<Heard>) {
         self.hang_up(cx, false);
-        heard.extend(self.asked.drain(..).map(|asked| Heard::Broken(asked.0)));
+        heard.extend(self.asked.drain(..).map(|asked| Heard::Broken(asked.number)));
         heard.push(Heard::Expired);
         self.begin(cx, desk);
     }
