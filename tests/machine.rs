@@ -227,3 +227,34 @@ fn what_zk_cli_is_not_modelled_to_do_is_named() {
     let said = typed(RELEASE, &["zkCli.sh -server example.org:2181"]).pop().expect("one line");
     assert!(said.expect_err("elsewhere").contains("example.org"));
 }
+
+#[test]
+fn all_who_watch_the_parent_are_told_and_of_those_who_watch_a_znode_the_one_behind_it() {
+    let told = |watch: [&str; 2]| {
+        let printed = one(&[
+            "zkCli.sh",
+            "create /locks",
+            "create -e -s /locks/lock-",
+            "# terminal 2",
+            "zkCli.sh",
+            "create -e -s /locks/lock-",
+            watch[0],
+            "# terminal 3",
+            "zkCli.sh",
+            watch[1],
+            "# terminal 1",
+            "delete /locks/lock-0000000000",
+            "# terminal 2",
+            "# terminal 3",
+        ]);
+        [printed[12].clone(), printed[13].clone()]
+    };
+    let event = |change: &str, path: &str| {
+        format!("WATCHER::\n\nWatchedEvent state:SyncConnected type:{change} path:{path}")
+    };
+    let parent = event("NodeChildrenChanged", "/locks");
+    assert_eq!(told(["ls -w /locks", "ls -w /locks"]), [parent.clone(), parent]);
+    let first = event("NodeDeleted", "/locks/lock-0000000000");
+    let queue = ["stat -w /locks/lock-0000000000", "stat -w /locks/lock-0000000001"];
+    assert_eq!(told(queue), [first, String::new()]);
+}

@@ -1,6 +1,6 @@
 //! The replay of ZooKeeper's transcripts: that it names what it cannot play and sees what is wrong.
 
-use lockscope::replay::{Replayed, read, replay};
+use lockscope::replay::{Replayed, answered, asked, came, read, replay};
 use serde_json::{Value, json};
 
 const ALONE: &str = "standalone, tickTime=500 minSessionTimeout=1000 maxSessionTimeout=10000";
@@ -315,4 +315,70 @@ fn a_session_that_was_never_heard_of_ends_in_time_and_not_before() {
     assert_eq!(ends(2_000, 2_501).differences, []);
     assert_eq!(ends(2_502, 9_000).failed, 1);
     assert_eq!(ends(0, 1_999).failed, 1);
+}
+
+#[test]
+fn steps_are_told_in_the_words_of_zk_cli() {
+    let none = json!({ "type": "done" });
+    let steps = [
+        (
+            "connect",
+            json!({ "timeout_ms": 10_000, "session": 0, "server": "role:leader" }),
+            "connect to the leader, time-out 10000 ms",
+        ),
+        (
+            "connect",
+            json!({ "timeout_ms": 1, "session": "session2", "password": "wrong" }),
+            "connect, time-out 1 ms, session2 again, with a wrong password",
+        ),
+        (
+            "create",
+            json!({ "path": "/locks/lock-", "mode": "ephemeral_sequential", "data": "A" }),
+            "create -e -s /locks/lock- A",
+        ),
+        ("getChildren2", json!({ "path": "/locks", "watch": true }), "ls -s -w /locks"),
+        ("exists", json!({ "path": "/locks", "watch": true }), "stat -w /locks"),
+        (
+            "setData",
+            json!({ "path": "/a", "data": "two words", "version": 0 }),
+            "set -v 0 /a \"two words\"",
+        ),
+        ("delete", json!({ "path": "/a", "version": -1 }), "delete /a"),
+        (
+            "multi",
+            json!({ "ops": [
+                { "op": "check", "path": "/l", "version": 0 },
+                { "op": "setData", "path": "/r", "data": "x" },
+            ]}),
+            "multi: check -v 0 /l; set /r x",
+        ),
+        (
+            "setWatches",
+            json!({ "relative_zxid": "zxid4", "data_watches": ["/a", "/b"],
+            "exist_watches": [], "child_watches": ["/c"] }),
+            "setWatches since zxid4, data /a /b, child /c",
+        ),
+        ("closeSession", json!({}), "close"),
+    ];
+    let lines: Vec<Value> =
+        steps.iter().map(|(name, args, _)| step("A", name, args.clone(), none.clone())).collect();
+    let text: Vec<String> = transcript(ALONE, &lines, &[]).iter().map(Value::to_string).collect();
+    let made = read(&text.join("\n")).expect("it has the form of a transcript");
+    for (step, (.., words)) in made.steps.iter().zip(&steps) {
+        assert_eq!(asked(&made, step), *words);
+    }
+    let stat = json!({ "czxid": "zxid2", "mzxid": "zxid2", "version": 0, "cversion": 0,
+        "aversion": 0, "ephemeralOwner": "session1", "dataLength": 1, "numChildren": 0,
+        "pzxid": "zxid2" });
+    let said = json!({ "type": "ok", "data": "A", "stat": stat, "header_zxid": "zxid4",
+        "events_before_reply": 1 });
+    assert_eq!(
+        answered(&said),
+        "\"A\"\ncZxid zxid2, mZxid zxid2, pZxid zxid2, cversion 0, dataVersion 0, \
+         ephemeralOwner session1, dataLength 1\nzxid zxid4\nbefore it, events: 1"
+    );
+    let error = json!({ "type": "error", "code": -103, "error": "BadVersion" });
+    assert_eq!(answered(&error), "BadVersion (-103)");
+    let event = json!({ "type": "watch", "path": "/a", "event": "NodeDeleted" });
+    assert_eq!(came(&event), "NodeDeleted /a");
 }
