@@ -141,6 +141,8 @@ fn the_head_of_a_lane_says_who_leads_at_each_moment() {
     assert_eq!(at("C", 0), Some(Standing::Leads(1)));
     assert_eq!(at("A", 0), Some(Standing::Follows(lane("C").node)));
     assert_eq!(at("B", 5_000), Some(Standing::Leads(2)));
+    // Whoever is dead leads nobody.
+    assert_eq!(at("C", 5_000), Some(Standing::Seeks));
     assert!(words(&picture).iter().any(|w| w.0.contains("leads")));
 }
 

@@ -173,11 +173,14 @@ pub(super) fn rounds(run: &Run, slow: Micros) -> (Vec<Round>, Vec<Decision>, Set
 
 /// What each server is to the others, in the order of time.
 pub(super) fn stands(run: &Run) -> Vec<Stand> {
-    let stands = run.record.events.iter().filter_map(|event| match event.note() {
-        Some(Testimony::Stand(standing)) => {
-            Some(Stand { node: event.node, at: event.at, standing: *standing })
-        }
-        _ => None,
+    let stands = run.record.events.iter().filter_map(|event| {
+        let standing = match (event.note(), &event.what) {
+            (Some(Testimony::Stand(standing)), _) => *standing,
+            // Whoever is dead leads nobody.
+            (_, What::Crash(_)) => Standing::Seeks,
+            _ => return None,
+        };
+        Some(Stand { node: event.node, at: event.at, standing })
     });
     stands.collect()
 }

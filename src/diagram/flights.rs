@@ -209,7 +209,7 @@ impl Composer<'_> {
         if first.x > last.x {
             stretches.reverse();
         }
-        if self.tight && self.run.names().led() {
+        if self.across() {
             // Words rather stand across a lifeline than not at all.
             stretches.insert(0, (left + 9, right - 12));
         }

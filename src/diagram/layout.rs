@@ -21,6 +21,8 @@ const ROUNDS: usize = 4;
 const NARROW: i32 = 560;
 /// How wide a line of words is at most, where words have to be broken.
 pub(super) const SHORT_LINE: i32 = 60;
+/// Between lanes that stand this far apart, most words have room.
+const ROOMY: i32 = 96;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 
@@ -199,8 +201,8 @@ impl<'r> Composer<'r> {
             let mut top = HEADER - 8;
             let mut from = Micros::ZERO;
             let client = self.run.names().node(node).kind == NodeKind::Client;
-            let names = self.run.names();
-            let close = self.tight && (names.led() || names.member(node).is_some());
+            let member = self.run.names().member(node).is_some();
+            let close = self.tight && member || self.across();
             if close || self.crowd && client {
                 // Between lanes that stand as close as this no words would ever have room.
                 self.board.draw(Point { x, y: top }, Point { x, y: bottom });
@@ -350,6 +352,13 @@ impl<'r> Composer<'r> {
             self.board.block(area);
             self.beside(section, section.from, "at work", 12, 4);
         }
+    }
+
+    /// Whether words may stand across lifelines: where lanes stand close and each has much to say.
+    pub(super) fn across(&self) -> bool {
+        let close = |pair: &[Lane]| !pair[1].grouped && pair[1].x - pair[0].x < ROOMY;
+        let narrow = self.tight || self.picture.lanes.windows(2).any(close);
+        self.run.names().led() && narrow && !self.crowd
     }
 
     /// A label's face, which may be broken into short lines where lanes have moved together.

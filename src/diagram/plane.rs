@@ -31,7 +31,7 @@ struct Place {
 impl Plane<'_> {
     /// What a server is to the others by now.
     pub(super) fn standing(&self, node: ProcId) -> Option<Standing> {
-        let last = self.last?;
+        let last = self.last.filter(|_| !self.world.is_down(node))?;
         let past = self.run.record.events.iter().take(last.0 as usize + 1).rev();
         past.filter(|event| event.node == node).find_map(|event| match event.note() {
             Some(Testimony::Stand(standing)) => Some(*standing),
