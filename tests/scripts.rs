@@ -82,10 +82,24 @@ fn specs(system: &str) -> Vec<Spec> {
     COMMON.iter().chain(own).copied().collect()
 }
 
-/// The system of a script: half of them are on the lease service.
+/// The system of a script.
 fn system(seed: u64) -> &'static str {
-    ["lease", "redis", "lease", "redlock"][(seed % 4) as usize]
+    ["lease", "redis", "zookeeper", "redlock"][(seed % 4) as usize]
 }
+
+/// What `acquire` does on ZooKeeper, step by step.
+const STEPS: [&str; 10] = [
+    "enter",
+    "queue:",
+    "list",
+    "if ok goto mine",
+    "if lost goto mine",
+    "watch",
+    "if refused goto queue",
+    "await",
+    "goto queue",
+    "mine:",
+];
 
 /// Puts a scenario on another system: its servers take the place of the lease service.
 fn put_on(case: &mut Case, system: &str) {
@@ -103,6 +117,12 @@ fn put_on(case: &mut Case, system: &str) {
     let ids: Vec<String> = case.scenario.clients.keys().cloned().collect();
     for id in ids {
         let client = case.scenario.clients.get_mut(&id).expect("it is there");
+        if system == "zookeeper" {
+            if let Some(place) = client.program.iter().position(|line| line == "acquire") {
+                client.program.splice(place..=place, STEPS.map(String::from));
+            }
+            continue;
+        }
         for line in &mut client.program {
             // A lock on Redis is exclusive.
             *line = line.replace("acquire shared", "acquire");
