@@ -673,11 +673,15 @@ impl Teller<'_> {
         format!("{token} that somebody sends by hand reaches {me}.")
     }
 
-    /// What a message is called: written out, or by its name and ` (token 41)`.
+    /// What a message is called: written out, or by its name and ` (token 41)`, of what servers say about
+    /// a change ` (zxid 41)`.
     fn written(&self, msg: MsgId) -> String {
         let body = &self.run.record.message(msg).body;
+        let traffic = &self.run.names().traffic;
+        let changes = traffic.round.is_some_and(|round| round.contains(&body.name));
+        let word = if changes { traffic.change } else { "token" };
         body.in_full(&self.run.names().locks).unwrap_or_else(|| match body.token {
-            Some(token) => format!("{} (token {})", body.name, token.0),
+            Some(token) => format!("{} ({word} {})", body.name, token.0),
             None => body.name.into(),
         })
     }

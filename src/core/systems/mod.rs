@@ -186,6 +186,8 @@ pub struct Traffic {
     /// others' word that they have logged it, its word that it is decided. All three carry the number of
     /// the change as their token.
     pub round: Option<[&'static str; 3]>,
+    /// What the field calls that number: `zxid`, `index`.
+    pub change: &'static str,
     /// What the field calls the time of one leader: `epoch`, `term`.
     pub term: &'static str,
 }

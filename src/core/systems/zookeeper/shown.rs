@@ -37,10 +37,10 @@ impl Server {
             Role::Following(_) => "follows",
             Role::Looking => "looks for a leader",
         };
-        let zxid = Token(self.last.0);
+        let zxid = Piece::Number(i64::try_from(self.last.0).unwrap_or(i64::MAX));
         let mut facts = vec![Fact::Row {
             key: vec![Piece::Word(role)],
-            value: vec![Piece::Word("zxid"), Piece::Token(zxid)],
+            value: vec![Piece::Word("zxid"), zxid],
         }];
         for (index, parent) in self.start.locks.iter().enumerate() {
             self.show_queue(&mut facts, LockId(index as u16), parent, now, clocks);

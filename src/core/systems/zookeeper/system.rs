@@ -117,7 +117,8 @@ impl System for ZooKeeper {
     }
 
     fn traffic(&self) -> Traffic {
-        Traffic { beats: &["ping"], round: Some(["proposal", "ack", "commit"]), term: "epoch" }
+        let round = Some(["proposal", "ack", "commit"]);
+        Traffic { beats: &["ping"], round, change: "zxid", term: "epoch" }
     }
 
     fn stepless(&self) -> Option<&'static str> {
