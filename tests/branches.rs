@@ -203,6 +203,28 @@ fn cards_stay_sorted_and_their_runs_are_no_branches() {
 }
 
 #[test]
+fn a_step_back_is_kept_although_what_it_takes_back_was_kept_before() {
+    let made = after(open(), [Action::Add("at 5s crash client-b".into()), Action::Defend(0)]);
+    let mut text = keep(&made, None, 1);
+    let mut state = made;
+    // Each is written before the next is done, as it is where a learner takes a moment.
+    let steps = [
+        (Action::Undo, [1, 1]),
+        (Action::Redo, [2, 0]),
+        (Action::Undo, [1, 1]),
+        (Action::Undo, [0, 2]),
+    ];
+    for (step, lists) in steps {
+        let keeps = state.keeps;
+        state = state.after(step);
+        assert!(state.keeps > keeps);
+        text = keep(&state, Some(&text), 1);
+        let again = reload(&state, &text, 1);
+        assert_eq!([again.past.len(), again.future.len()], lists);
+    }
+}
+
+#[test]
 fn two_tabs_on_one_storage_lose_nothing() {
     let said = |answer| Said { answer, sure: 70, why: String::new() };
     let one = after(open(), [Action::Defend(0), Action::Commit(0, said(0))]);

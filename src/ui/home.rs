@@ -31,6 +31,7 @@ pub fn start() {
     yew::set_custom_panic_hook(Box::new(|info| show_panic(&info.to_string())));
     platform::load_settings();
     platform::gather_address();
+    platform::finish_before_hands();
     let Some(root) = platform::window()
         .and_then(|window| window.document())
         .and_then(|document| document.get_element_by_id("app"))
@@ -105,10 +106,9 @@ pub fn Header(props: &HeaderProps) -> Html {
     use_effect_with((), move |()| {
         let listener = platform::window().map(|window| {
             Listener::new(&window, "keydown", move |event| {
-                let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
-                let wanted =
-                    platform::settings().letters && !platform::takes_key(event.target(), "?");
-                if key.as_deref() == Some("?") && wanted {
+                let Some(key) = event.dyn_ref::<KeyboardEvent>() else { return };
+                let taken = || platform::takes_key(platform::belongs_to(key), "?");
+                if key.key() == "?" && platform::settings().letters && !taken() {
                     event.prevent_default();
                     setter.set(Opened::Help);
                 }

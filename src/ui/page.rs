@@ -425,7 +425,7 @@ struct Hands {
 
 impl Hands {
     fn press(&self, event: &KeyboardEvent, state: &Same<State>) {
-        let (key, target) = (event.key(), event.target());
+        let (key, target) = (event.key(), platform::belongs_to(event));
         if state.blank {
             self.to.dispatch(Action::Blank(false));
             return;

@@ -25,7 +25,11 @@ pub fn use_paper(state: &State) -> Html {
         let listeners = platform::window().map(|window| {
             [("beforeprint", true), ("afterprint", false)].map(|(name, now)| {
                 let setter = setter.clone();
-                Listener::new(&window, name, move |_| setter.set(now))
+                Listener::new(&window, name, move |_| {
+                    setter.set(now);
+                    // The browser takes what is there when this returns.
+                    platform::finish_drawing();
+                })
             })
         });
         move || drop(listeners)

@@ -1,6 +1,8 @@
 //! Every contact with the browser but the animation: storage, clipboard, files, address, media queries.
 
 use std::cell::{Cell, RefCell};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Date};
@@ -9,7 +11,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, BlobPropertyBag, Document, Element, HtmlAnchorElement, HtmlElement, HtmlInputElement,
-    MediaQueryList, ResizeObserver, Response, Window,
+    KeyboardEvent, MediaQueryList, ResizeObserver, Response, Window,
 };
 use yew::{Callback, NodeRef, hook, use_effect_with, use_mut_ref, use_state_eq};
 
@@ -323,6 +325,32 @@ impl Drop for Listener {
     }
 }
 
+/// Before a key or a press means anything, what the one before began is finished.
+///
+/// Where drawing takes long, yew lets the browser go on before effects have run: the address is still that of the last step
+/// then, a dialog that is drawn is not open yet, and whoever listens to keys knows the state before. A hand that is faster
+/// than the machine must not notice.
+pub fn finish_before_hands() {
+    let Some(window) = window() else { return };
+    for name in ["keydown", "pointerdown"] {
+        let hand = Closure::<dyn FnMut(web_sys::Event)>::new(|event: web_sys::Event| {
+            // A key that is held down says the same again and again: many of them may be drawn at once.
+            if !event.dyn_ref::<KeyboardEvent>().is_some_and(KeyboardEvent::repeat) {
+                finish_drawing();
+            }
+        });
+        let call = hand.as_ref().unchecked_ref();
+        let _ = window.add_event_listener_with_callback_and_bool(name, call, true);
+        hand.forget();
+    }
+}
+
+/// Does now what yew has put off. Never while it draws: an event from outside comes in between.
+pub fn finish_drawing() {
+    // All of it is done at the first call; what is left to wait for is a timer that finds nothing to do.
+    let _ = pin!(yew::scheduler::flush()).poll(&mut Context::from_waker(Waker::noop()));
+}
+
 /// Opens the browser's own dialog for printing.
 pub fn print() {
     if let Some(window) = window() {
@@ -531,6 +559,14 @@ fn inside(target: Option<web_sys::EventTarget>, selector: &str) -> bool {
 pub fn marked(event: &web_sys::MouseEvent, attribute: &str) -> Option<String> {
     let element = event.target().and_then(|t| t.dyn_into::<Element>().ok())?;
     element.closest("[data-run]").ok().flatten()?.get_attribute(attribute)
+}
+
+/// What a key belongs to: what had the focus when it was pressed, unless a dialog has opened since, or what had it is gone.
+pub fn belongs_to(event: &KeyboardEvent) -> Option<web_sys::EventTarget> {
+    let target: Option<Element> = event.target().and_then(|t| t.dyn_into().ok());
+    let active = || document().and_then(|d| d.active_element());
+    let opened = active().filter(|a| a.closest("dialog").ok().flatten().is_some());
+    opened.or(target.filter(|t| t.is_connected())).or_else(active).map(Into::into)
 }
 
 /// Whether an event comes from a dialog.

@@ -78,8 +78,13 @@ impl State {
             self.keep_answers(before);
         }
         let undo = |s: &State| (s.past.len(), s.future.len());
-        if moved || undo(self) != undo(before) || !Rc::ptr_eq(&self.kept, &known) {
+        let undone = moved || undo(self) != undo(before);
+        if undone || !Rc::ptr_eq(&self.kept, &known) {
             self.keeps += 1;
+        }
+        // An undo list is told from the one that this tab wrote before by its number, whatever else has changed.
+        if undone {
+            self.keep_mut().tick();
         }
     }
 

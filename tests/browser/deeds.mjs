@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { passes } from "./lib.mjs";
 
 // ---- Hands ---------------------------------------------------------------------------------------------------------
 
@@ -319,7 +320,7 @@ export const DEEDS = [
     const by = await hands.longer(tab.getByRole("button", { name: /^Length of the pause of Client A/ }).and(tab.locator(".grip")).first());
     await changes(tab, first);
     // What the last move asks for is drawn with the next frame, and the hand is gone only then.
-    await tab.waitForTimeout(500);
+    await passes(tab, 500);
     const [moved] = await edits(hands);
     assert.notEqual(moved, before[0]);
     if (by) assert.equal(moved, `pause client-a before write#1 for ${12_000 + by}ms`);
@@ -572,12 +573,18 @@ export const DEEDS = [
     await hands.press(button(tab, "Show me"));
   }],
 
-  ["a run is played, stepped and scrubbed", "lease-expiration", async (hands) => {
+  ["a run is played, stepped and scrubbed", "lease-expiration?event=29", async (hands) => {
     const { tab } = hands;
+    // Whoever stops it is the hand, and not the story: from here no question comes for some seconds.
+    await hands.press(button(tab, "Settings"));
+    await hands.toggle(dialog(tab).getByRole("switch", { name: "Stop at beats" }));
+    await hands.close();
+    await dialog(tab).waitFor({ state: "detached" });
+    const first = await step(tab);
     await hands.press(button(tab, "Play"));
-    await tab.waitForFunction(() => Number(document.querySelector(".stage").dataset.step) > 0);
-    const pause = button(tab, "Pause playing");
-    if (await pause.isVisible()) await hands.press(pause);
+    await tab.waitForFunction((from) => Number(document.querySelector(".stage").dataset.step) > from, first);
+    await hands.press(button(tab, "Pause playing"));
+    await button(tab, "Play").waitFor();
     const before = await step(tab);
     await hands.press(button(tab, "Step forward"));
     assert.equal(await step(tab), before + 1);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { accessible, focusIs, page, shot } from "./lib.mjs";
+import { accessible, focusIs, page, passes, shot } from "./lib.mjs";
 
 const ROOT = new URL("../../", import.meta.url);
 const FILE = "lessons/05-lease-expiration.md";
@@ -95,7 +95,7 @@ test("a pause is shortened with the mouse: the run changes on the way, and all o
 
 test("Escape takes a drag back, and with Shift a hand is exact to the millisecond", page(async ({ open: opener }) => {
   const tab = await open(opener);
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   const before = [await hash(tab), await edits(tab), tab.url()];
   const [x, y] = await middle(end(tab));
   await tab.mouse.move(x, y);
@@ -113,7 +113,7 @@ test("Escape takes a drag back, and with Shift a hand is exact to the millisecon
   await tab.locator(".grip-says").waitFor({ state: "detached" });
   await tab.mouse.move(x, y - 200);
   await tab.mouse.up();
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   assert.deepEqual([await hash(tab), await edits(tab), tab.url()], before);
 }));
 
@@ -157,12 +157,12 @@ test("keys on an edge: a tenth of a second, a second, a millisecond; Enter opens
   const tab = await open(opener);
   await end(tab).focus();
   for (const key of ["ArrowDown", "Shift+ArrowDown", "Alt+ArrowUp"]) await tab.keyboard.press(key);
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   assert.deepEqual(await edits(tab), ["pause client-a before write#1 for 13099ms"]);
   await focusIs(tab, /^grip-/);
   assert.match(await tab.locator("#said").innerText(), /^Length of the pause of Client A: 13\.099 s\. Corrupted\.$/);
   await tab.keyboard.press("Control+z");
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   assert.deepEqual(await edits(tab), ["pause client-a before write#1 for 12s"], "the steps are one undo");
 
   await end(tab).focus();
@@ -180,7 +180,7 @@ test("keys on an edge: a tenth of a second, a second, a millisecond; Enter opens
 test("by keyboard alone the pause becomes 20 s in three keys and two digits", page(async ({ open: opener }) => {
   const tab = await open(opener, LESSON);
   for (const key of ["e", "2", "0", "Enter"]) await tab.keyboard.press(key);
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   assert.deepEqual(await edits(tab), ["pause client-a before write#1 for 20s"]);
   await focusIs(tab, /^number-0-Length$/);
   assert.equal(await tab.locator(".stage").getAttribute("data-step"), "0", "the learner is still at the start");

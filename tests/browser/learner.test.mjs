@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { accessible, page, shot } from "./lib.mjs";
+import { accessible, page, passes, shot } from "./lib.mjs";
 
 const ROOT = new URL("../../", import.meta.url);
 const LESSON = "#/lesson/lease-expiration";
@@ -156,7 +156,7 @@ test("steps lead back one event and to the start, and a link brings back the ver
   await press(tab, "f", "Control+ArrowRight", "Control+ArrowRight");
   // The address follows when the hand has rested, and what it says is what was reached.
   await tab.waitForFunction(() => location.hash.includes("event="));
-  await tab.waitForTimeout(600);
+  await passes(tab, 600);
   const before = [await step(tab), await hash(tab), tab.url()];
   await tab.reload();
   await stage(tab).waitFor();

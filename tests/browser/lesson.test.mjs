@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { focusIs, page, shot } from "./lib.mjs";
+import { focusIs, page, passes, shot } from "./lib.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
@@ -77,7 +77,7 @@ test("a challenge is one click away, is decided by the run, and survives a reloa
   await words(tab).getByText("Reached: this run does it.").waitFor();
   await tab.locator("#said").getByText(/Goal reached/).waitFor({ state: "attached" });
 
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   await tab.reload();
   await tab.locator(".goal", { hasText: "Corrupt the balance and pause nobody." }).waitFor();
   await words(tab).getByText("Reached: this run does it.").waitFor();

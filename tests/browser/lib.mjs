@@ -120,6 +120,54 @@ after(async () => {
   await server.close();
 });
 
+// ---- Hands ---------------------------------------------------------------------------------------------------------
+
+/**
+ * Waits until all that was pressed is drawn, and the focus is where it leads. A page that is slow draws in turns: whoever
+ * looks at once may look in between. To a next hand it shows what it has finished, and so it does to one that only comes by.
+ */
+export async function drawn(tab) {
+  const finished = tab.evaluate(async () => {
+    const comesBy = () => dispatchEvent(new PointerEvent("pointerdown"));
+    comesBy();
+    // What the page leaves for the next turn is where the focus goes.
+    await new Promise((next) => { setTimeout(next); });
+    comesBy();
+  });
+  // A press may lead to another page, or close this one: then there is nothing to wait for.
+  await finished.catch(() => {});
+}
+
+/**
+ * Lets so many milliseconds pass for the page. Whatever it had planned to do by then is done, however slow it is: that
+ * cannot be said of the clock on the wall.
+ */
+export const passes = (tab, milliseconds) => tab.evaluate((all) => new Promise((next) => { setTimeout(next, all); }), milliseconds);
+
+const waits = (act, tab) => async function (...args) {
+  const result = await act.apply(this, args);
+  if (patient.has(tab ?? this.page())) await drawn(tab ?? this.page());
+  return result;
+};
+
+/** The pages whose hands wait. Where there are no scripts, nothing is drawn later. */
+const patient = new WeakSet();
+let taught = false;
+
+/** What a hand does to this page has come of it when it returns; only `down` and `up` of a key return at once. */
+function teachPatience(tab) {
+  patient.add(tab);
+  tab.keyboard.press = waits(tab.keyboard.press, tab);
+  tab.keyboard.type = waits(tab.keyboard.type, tab);
+  tab.mouse.click = waits(tab.mouse.click, tab);
+  tab.mouse.up = waits(tab.mouse.up, tab);
+  tab.touchscreen.tap = waits(tab.touchscreen.tap, tab);
+  if (taught) return;
+  taught = true;
+  const locators = Object.getPrototypeOf(tab.locator("body"));
+  for (const name of ["check", "click", "fill", "press", "selectOption", "tap"]) locators[name] = waits(locators[name]);
+}
+
 // ---- Pages ---------------------------------------------------------------------------------------------------------
 
 /** Writes down in `trouble` what a page does wrong, and keeps it from reaching any other origin. */
@@ -160,7 +208,14 @@ export function page(body) {
         ...options,
       });
       contexts.push(context);
+      if (options.javaScriptEnabled !== false) context.on("page", teachPatience);
       await watch(context, new URL(url).origin, trouble);
+      if (process.env.WL_SLOW) await context.addInitScript(() => { // WLSLOW
+        const set = globalThis.setTimeout.bind(globalThis), now = Date.now.bind(Date); // WLSLOW
+        let odd = false; // WLSLOW
+        Date.now = () => now() + ((odd = !odd) ? 0 : 17); // WLSLOW
+        globalThis.setTimeout = (f, ms, ...rest) => set(f, ms > 0 ? ms : 60, ...rest); // WLSLOW
+      }); // WLSLOW
       const tab = await context.newPage();
       await tab.goto(url + hash);
       if (started) await running(tab);
@@ -187,6 +242,9 @@ export async function running(tab) {
     return listens || document.querySelector(".wall, #app .page [role=alert]") ? "running" : false;
   });
   assert.equal(await state.jsonValue(), "running");
+  // The picture takes the width that it finds once it is laid out.
+  await tab.evaluate(() => new Promise((next) => { requestAnimationFrame(() => requestAnimationFrame(next)); }));
+  await drawn(tab);
 }
 
 /** Unfolds what waits behind one line of the story's column: `runs` or `pauses`. */

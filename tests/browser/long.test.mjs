@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inSight } from "./deeds.mjs";
-import { DIST, SUB_PATH, page, running, serveDist, shot } from "./lib.mjs";
+import { DIST, SUB_PATH, page, passes, running, serveDist, shot } from "./lib.mjs";
 
 /** How many elements the page has at most, whatever the run. */
 const MOST = 3000;
@@ -61,7 +61,7 @@ for (const viewport of VIEWPORTS) {
       counts.push(await small(tab, "at the end"));
       // The end of a run comes a little after its last event.
       await tab.keyboard.press("ArrowLeft");
-      await tab.waitForTimeout(100);
+      await passes(tab, 100);
       const last = await at(tab);
       for (let back = 1; back <= 3; back += 1) {
         await tab.keyboard.press("ArrowLeft");
@@ -75,7 +75,7 @@ for (const viewport of VIEWPORTS) {
       const most = Number(await slider(tab).getAttribute("max"));
       for (const share of [0.5, 0.1, 0.9, 0.3, 0.5, 0.9, 0.1]) {
         await slider(tab).fill(String(Math.floor(most * share)));
-        await tab.waitForTimeout(120);
+        await passes(tab, 120);
         const step = await at(tab);
         assert.equal(seen.get(share) ?? step, step, `${share} of the run is one step`);
         seen.set(share, step);
@@ -121,7 +121,7 @@ for (const viewport of VIEWPORTS) {
       await tab.getByRole("dialog").waitFor({ state: "detached" });
 
       // The address leads back to the very step.
-      await tab.waitForTimeout(400);
+      await passes(tab, 400);
       const step = await at(tab);
       await tab.reload();
       await running(tab);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accessible, page, shot } from "./lib.mjs";
+import { accessible, drawn, page, passes, shot } from "./lib.mjs";
 
 const LESSON = "#/lesson/lease-expiration";
 
@@ -105,6 +105,37 @@ test("the link to this very step is copied, and that is shown and said", page(as
   const other = await lesson(open, {}, new URL(link).hash);
   assert.deepEqual([await step(other), await hash(other)], [await step(tab), await hash(tab)]);
   await tab.locator(".notice").waitFor({ state: "detached" });
+}));
+
+/** Presses keys one after the other, and waits for nothing in between. */
+async function hurry(tab, ...keys) {
+  await Promise.all(keys.flatMap((key) => [tab.keyboard.down(key), tab.keyboard.up(key)]));
+  await drawn(tab);
+}
+
+test("a hand that is faster than the machine loses no key", page(async ({ open }) => {
+  const tab = await lesson(open, { permissions: ["clipboard-read", "clipboard-write"] });
+  const machine = await tab.context().newCDPSession(tab);
+  await tab.locator("#stage").focus();
+  await machine.send("Emulation.setCPUThrottlingRate", { rate: 8 });
+  await hurry(tab, "ArrowRight", "]", "]", "ArrowRight", "]", ".", ".");
+  assert.equal(await step(tab), 2);
+  assert.match(await tab.locator(".lane.selected").getAttribute("aria-label"), /^Resource/);
+  assert.match(await tab.getByRole("combobox", { name: "Speed" }).locator("option:checked").innerText(), /^4×/);
+  await hurry(tab, "f", "ArrowRight", "f", "ArrowLeft", "f");
+  assert.match(await tab.locator(".edits ul").innerText(), /set resource\.check token/);
+
+  // What a key opens has the next keys, and what one closes has them no longer.
+  await hurry(tab, "ArrowRight", "g", "7", "Enter", "ArrowRight");
+  assert.equal(await step(tab), 8);
+  await hurry(tab, "[", "[", "p", "2", "0", "Enter");
+  assert.match(await tab.locator(".edits ul").innerText(), /pause client-b for 20s/);
+
+  await hurry(tab, "Home", "ArrowRight", "ArrowRight", "ArrowRight", "l");
+  await tab.locator(".notice").getByText("Link copied.").waitFor();
+  const link = await tab.evaluate(() => navigator.clipboard.readText());
+  const other = await lesson(open, {}, new URL(link).hash);
+  assert.deepEqual([await step(other), await hash(other)], [3, await hash(tab)]);
 }));
 
 test("single-letter keys are found, switched off, and stay off", page(async ({ open }) => {
@@ -230,15 +261,17 @@ for (const [what, spoil] of [
 
 // ---- Announcing ----------------------------------------------------------------------------------------------------
 
-/** Writes down what the region says, and when. */
+/** Writes down what the region says, and when it is written: an observer of it hears of that later. */
 async function listen(tab) {
   await tab.evaluate(() => {
     globalThis.heard = [];
-    const region = document.querySelector("#said");
-    new MutationObserver(() => globalThis.heard.push([performance.now(), region.textContent])).observe(region, {
-      childList: true,
-      characterData: true,
-      subtree: true,
+    const { get, set } = Object.getOwnPropertyDescriptor(Node.prototype, "textContent");
+    Object.defineProperty(document.querySelector("#said"), "textContent", {
+      get,
+      set(words) {
+        globalThis.heard.push([performance.now(), words]);
+        set.call(this, words);
+      },
     });
   });
 }
@@ -267,7 +300,7 @@ test("a step is said once, moving is silent until it is still, an injection is s
     await tab.waitForTimeout(100);
   }
   const last = await tab.evaluate(() => performance.now());
-  await tab.waitForTimeout(900);
+  await passes(tab, 900);
   const moved = await heard(tab);
   assert.equal(moved.length, 1, JSON.stringify(moved));
   assert.ok(moved[0][0] - last > 300, "it was still for a while");
@@ -301,7 +334,9 @@ test("while it plays only decisions are said, and never two within a second and 
   await press(tab, "End");
   await tab.getByRole("combobox", { name: "Show" }).selectOption({ label: "Decisions" });
   const log = await tab.locator(".entries").innerText();
-  for (const [, text] of words) assert.ok(log.includes(text) || text.startsWith("Stopped"), text);
+  // A fast machine comes to the end of the run.
+  const known = (text) => log.includes(text) || /^(Stopped|Corrupted\.)/.test(text);
+  for (const [, text] of words) assert.ok(known(text), text);
   assert.ok(words.length >= 2, JSON.stringify(words));
   for (const [before, after] of words.slice(1).map((w, i) => [words[i], w])) {
     assert.ok(after[0] - before[0] >= 1450, `${before} then ${after}`);
@@ -403,7 +438,7 @@ test("a presenter turns, blanks, leaves, and comes back to the very step", page(
   await tab.keyboard.press("PageDown");
   const here = [await step(tab), await tab.locator(".wall h1").innerText()];
   assert.ok(here[0] > 0);
-  await tab.waitForTimeout(200);
+  await passes(tab, 200);
   await tab.reload();
   await tab.locator(".wall").waitFor();
   await stage(tab).waitFor();
@@ -428,6 +463,23 @@ test("a presenter turns, blanks, leaves, and comes back to the very step", page(
   await tab.waitForFunction(() => !location.href.includes("present"));
   assert.equal(await step(tab), before);
   assert.equal(trouble.errors.length, 0);
+}));
+
+test("the wall is turned as soon as it is there", page(async ({ open }) => {
+  const tab = await open("", { started: false });
+  const machine = await tab.context().newCDPSession(tab);
+  await machine.send("Emulation.setCPUThrottlingRate", { rate: 8 });
+  await tab.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      const wall = document.querySelector(".wall");
+      if (!wall) return;
+      observer.disconnect();
+      wall.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown", bubbles: true, cancelable: true }));
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await tab.goto(`${tab.url()}${LESSON}?present=1`);
+  await tab.reload();
+  await tab.waitForFunction(() => Number(document.querySelector(".wall .stage")?.dataset.step) > 0);
 }));
 
 test("a class votes, discusses and votes again before the run decides", page(async ({ open, trouble }) => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accessible, focusIs, page, shot, unfold } from "./lib.mjs";
+import { accessible, focusIs, page, passes, shot, unfold } from "./lib.mjs";
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const LONGEST = "#/lesson/renewal-is-not-ownership";
@@ -50,7 +50,7 @@ test("of a long program the line that it is at is in sight, a short one is shown
     });
   });
   const long = await lesson(open, `${LONGEST}?event=60`);
-  await long.waitForTimeout(100);
+  await passes(long, 100);
   const lines = (await inSight(long)).filter(([current]) => current);
   assert.ok(lines.some(([, seen]) => seen), "the line that it is at");
   const short = await lesson(open, "#/lesson/lease-expiration?event=60");
