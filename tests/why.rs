@@ -273,7 +273,7 @@ fn whoever_started_again_may_stand_in_its_own_way() {
     let run = race().edits("at 2s crash client-a; at 3s restart client-a").run();
     let refused = event(&run, "refuse", "lock-service", 2);
     let words = narrate::sentence(&run, refused);
-    assert!(words.contains("before it started again"), "{words}");
+    assert!(words.contains("was granted earlier"), "{words}");
     let missing = narrate::missing(&run, refused).expect("it is a refusal");
     assert!(missing.words.contains("still stands") && missing.because.is_some(), "{missing:?}");
 }

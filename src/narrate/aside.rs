@@ -10,10 +10,11 @@ use crate::judge::{
 use crate::sim::{EventId, Micros, What};
 
 impl Teller<'_> {
-    /// `Lock service broke its promise to Client A and granted the lock twice`, where it did both.
+    /// `Lock service broke its promise to Client A and granted the lock twice`, where it did both. Where a
+    /// client took for granted what nobody had granted it, it is not the service’s fault.
     pub fn service_fault(&self) -> Option<String> {
         let mut findings = self.run.judgement.findings.iter();
-        let (lock, to) = findings.find_map(|f| match f {
+        let (lock, to, by) = findings.find_map(|f| match f {
             Finding::Broken { event, grant } => {
                 // Whoever ends what another holds has his own part in it.
                 let asked = matches!(
@@ -21,7 +22,7 @@ impl Teller<'_> {
                     Some(Testimony::Free(_, TruthEnd::Removed(_)))
                 );
                 let truth = self.interval(IntervalKind::Truth, *grant)?;
-                (!asked).then_some((truth.lock, truth.client))
+                (!asked).then_some((truth.lock, truth.client, self.run.record.event(grant.0).node))
             }
             _ => None,
         })?;
@@ -33,8 +34,13 @@ impl Teller<'_> {
             _ => false,
         };
         self.run.judgement.findings.iter().any(twice).then(|| {
-            let (service, to, lock) = (self.service(), self.label(to), self.lock(lock));
-            format!("{} broke its promise to {to} and granted {lock} twice", capital(&service))
+            let (service, who, lock) = (self.service(), self.label(to), self.lock(lock));
+            if by == to {
+                return format!(
+                    "{who} took {lock} for granted while another client was promised it"
+                );
+            }
+            format!("{} broke its promise to {who} and granted {lock} twice", capital(&service))
         })
     }
 

@@ -145,12 +145,12 @@ impl Teller<'_> {
         if let Some(i) = self.other_holder(lock, client, id) {
             return format!(": {} holds it{}", self.label(i.client), self.bracket(i.grant, id));
         }
-        // Whoever started again asks as somebody new, and stands in its own way.
+        // Whoever started again, or forgot what it has, asks anew and stands in its own way.
         let mut own = self.open_at(IntervalKind::Truth, id);
         let own = own.find(|i| (i.lock, i.client) == (lock, client) && i.began < id);
         own.map_or_else(String::new, |i| {
             let token = self.bracket(i.grant, id);
-            format!(": what it was granted before it started again{token} still stands")
+            format!(": what it was granted earlier{token} still stands")
         })
     }
 

@@ -232,14 +232,14 @@ impl Teller<'_> {
             .map(|i| format!("{}{}", self.label(i.client), self.bracket(i.grant, last)))
             .collect();
         if who.is_empty() {
-            // Whoever started again stands in its own way.
+            // Whoever started again, or forgot what it has, stands in its own way.
             let own = holders.first()?;
             let (me, token) = (self.label(own.client), self.bracket(own.grant, last));
             let at = by_clock.map_or_else(String::new, |(service, until)| {
                 format!(", by the clock of {} at {}", self.label(service), moment(until))
             });
             return Some(format!(
-                "What {me} was granted before it started again{token} still stands: it must end{at}."
+                "What {me} was granted earlier{token} still stands: it must end{at}."
             ));
         }
         let (hold, it) = if who.len() == 1 { ("holds", "it") } else { ("hold", "they") };

@@ -37,7 +37,7 @@ pub const PROFILES: &[Preset] = &[
     profile(
         "curator",
         "InterProcessMutex: a protected create, a delete that is repeated until it is done, and a holder \
-         that no thread tells of a lost session unless the program listens. Its second acquire by one \
+         that is told nothing of a lost session unless its program listens. Its second acquire by one \
          thread, which asks nobody, and its parents, which the server deletes some time after they are \
          empty, are not modelled.",
         "apache/curator, InterProcessMutex, LockInternals, StandardLockInternalsDriver, ProtectedMode",

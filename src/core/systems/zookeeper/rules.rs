@@ -106,8 +106,8 @@ const LIST: &[Rule] = &[
     .under(&["expire", "connect expired", "send close"]),
     Rule::source(
         "Only the leader lets a session expire, by its monotonic clock. It counts from when it heard of \
-         the session last, which a follower tells it in the answers to its pings; the end is the first \
-         multiple of the tick after that.",
+         the session last, which a follower tells it in the answers to its pings; the end is the \
+         first multiple of the tick beyond its time-out.",
         "ZooKeeper, SessionTrackerImpl, ExpiryQueue, LearnerHandler",
     )
     .under(&["expire", "lapse", "send ping", "ping ok"]),
@@ -233,8 +233,9 @@ const LIST: &[Rule] = &[
         "send trunc", "send newLeader", "send upToDate",
     ]),
     Rule::source(
-        "A leader and a follower ask twice a tick whether the other lives, and give it up after as many \
-         ticks of silence as the limit says: until then a follower answers its clients’ pings by itself.",
+        "A leader asks its followers twice a tick whether they live. Whoever of the two hears nothing for as \
+         many ticks as the limit says gives the other up: until then a follower answers its clients’ \
+         pings by itself.",
         "ZooKeeper, Leader.lead, LearnerHandler, Learner",
     )
     .under(&["send ping", "ping ok"]),
