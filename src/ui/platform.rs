@@ -345,7 +345,7 @@ pub fn finish_before_hands() {
     }
 }
 
-/// Does now what yew has put off. Never while it draws: an event from outside comes in between.
+/// Does now what yew has put off. It is for what comes from outside, and never for what happens while something is drawn.
 pub fn finish_drawing() {
     // All of it is done at the first call; what is left to wait for is a timer that finds nothing to do.
     let _ = pin!(yew::scheduler::flush()).poll(&mut Context::from_waker(Waker::noop()));

@@ -123,8 +123,8 @@ after(async () => {
 // ---- Hands ---------------------------------------------------------------------------------------------------------
 
 /**
- * Waits until all that was pressed is drawn, and the focus is where it leads. A page that is slow draws in turns: whoever
- * looks at once may look in between. To a next hand it shows what it has finished, and so it does to one that only comes by.
+ * Waits until what was pressed is drawn, and the focus is where it leads. A page that is slow draws in turns, and whoever
+ * looks at once looks in between. Before a next hand it finishes; one that only comes by is enough.
  */
 export async function drawn(tab) {
   const finished = tab.evaluate(async () => {
@@ -210,12 +210,6 @@ export function page(body) {
       contexts.push(context);
       if (options.javaScriptEnabled !== false) context.on("page", teachPatience);
       await watch(context, new URL(url).origin, trouble);
-      if (process.env.WL_SLOW) await context.addInitScript(() => { // WLSLOW
-        const set = globalThis.setTimeout.bind(globalThis), now = Date.now.bind(Date); // WLSLOW
-        let odd = false; // WLSLOW
-        Date.now = () => now() + ((odd = !odd) ? 0 : 17); // WLSLOW
-        globalThis.setTimeout = (f, ms, ...rest) => set(f, ms > 0 ? ms : 60, ...rest); // WLSLOW
-      }); // WLSLOW
       const tab = await context.newPage();
       await tab.goto(url + hash);
       if (started) await running(tab);

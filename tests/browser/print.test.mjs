@@ -89,6 +89,8 @@ test("a lesson prints as its film strip, and nothing of it is in the page otherw
   await shot(tab, "print");
   await tab.emulateMedia({ media: "screen" });
   await tab.locator(".handout").waitFor({ state: "detached" });
+  // The picture has the screen's width again in a moment.
+  await tab.waitForFunction((wanted) => document.querySelectorAll("*").length === wanted, before, { timeout: 5000 }).catch(() => {});
   assert.equal(await nodes(), before);
 }));
 
