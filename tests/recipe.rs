@@ -328,6 +328,24 @@ fn an_orphan_stands_in_the_way_until_its_session_ends_and_one_with_letters_is_fo
 }
 
 #[test]
+fn whoever_connects_again_does_not_overtake_what_its_session_asked_before() {
+    // C's create waits at a leader without a majority; C gives its connection up and makes another one
+    // to the same server. Its list is answered behind the create, so that C finds its own znode.
+    let case = zk()
+        .set("session.timeout", "10s")
+        .set("session.backoff", "100ms")
+        .set("zookeeper.servers", "3")
+        .set("zookeeper.sync_limit", "10")
+        .client("client-a", "0s", WORK)
+        .client("client-b", "500ms", WORK)
+        .client("client-c", "0s", WORK);
+    let cut = "at 220ms cut {zk-a zk-b}|{zk-c client-a client-b client-c} for 15s";
+    let run = run(&case.edits(cut));
+    let v = &run.judgement.verdict;
+    assert_eq!((v.grants, v.double_grant, v.stalled), (3, 0, 0));
+}
+
+#[test]
 fn sorting_by_whole_names_gives_a_lock_to_two() {
     // B's session is the older one, and A's znode the older znode (ZOOKEEPER-2931).
     let case = |sort| {

@@ -463,7 +463,9 @@ impl Zoo {
         }
         match self.facts(server).first() {
             Some(Fact::Row { key, value }) => match (&key[..], &value[..]) {
-                ([Piece::Word(role)], [_, Piece::Token(zxid)]) => Some((role, zxid.0)),
+                ([Piece::Word(role)], [_, Piece::Number(zxid)]) => {
+                    Some((role, u64::try_from(*zxid).expect("it is not negative")))
+                }
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),

@@ -70,7 +70,7 @@ const RESERVED: [&str; 14] = [
     "where", "version",
 ];
 /// Settings that shape the whole run and cannot change in the middle of it.
-const FIXED: [&str; 11] = [
+const FIXED: [&str; 17] = [
     "client.clock",
     "lease.clock",
     "link.delay",
@@ -82,6 +82,12 @@ const FIXED: [&str; 11] = [
     "redis.restart_delay",
     "redis.replicas",
     "redlock.masters",
+    "zookeeper.servers",
+    "zookeeper.tick",
+    "zookeeper.sync_limit",
+    "zookeeper.init_limit",
+    "zookeeper.version",
+    "zookeeper.created",
 ];
 /// The longest run.
 pub const LONGEST: Micros = Micros::from_secs(24 * 60 * 60);

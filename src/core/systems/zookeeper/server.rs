@@ -90,6 +90,9 @@ pub struct Server {
     /// It answers clients: it leads or follows.
     pub(super) serves: bool,
     pub(super) links: Vec<Guest>,
+    /// What sessions asked on connections that are gone, and the leader has not decided yet: their next
+    /// connection here waits behind it. Nobody is answered.
+    left: Vec<(SessionId, Work)>,
     pub(super) watches: Watches,
     /// Sessions that a follower has heard of, for its next word to the leader.
     pub(super) touched: Table<SessionId, Micros>,
@@ -116,6 +119,7 @@ impl Server {
             lead: None,
             serves: false,
             links: Vec::new(),
+            left: Vec::new(),
             watches: Watches::default(),
             touched: Table::new(),
             opened: Table::new(),
@@ -161,7 +165,18 @@ impl Server {
         cx.send(conn, Body::new("close", 0, Packet::Close), None);
     }
 
+    /// A connection is gone. Its session’s writes are still on their way.
+    ///
+    /// Source: `CommitProcessor` keeps what waits by session (`pendingRequests`), whatever becomes of the
+    /// connection.
     fn drop_link(&mut self, conn: ConnId) {
+        if let Some(link) = self.link(conn) {
+            let session = link.session;
+            let works = std::mem::take(&mut link.works).into_iter();
+            let asked = works.filter(|w| matches!(w.needs, Needs::Ticket(_)) && w.request.writes());
+            let left: Vec<_> = asked.map(|work| (session, Work { number: 0, ..work })).collect();
+            self.left.extend(left);
+        }
         self.links.retain(|link| link.conn != conn);
         self.watches.forget(conn);
     }
@@ -174,6 +189,7 @@ impl Server {
         self.serves = serves;
         self.touched = Table::new();
         self.watches.clear();
+        self.left.clear();
         for link in std::mem::take(&mut self.links) {
             cx.send(link.conn, Body::new("close", 0, Packet::Close), None);
         }
@@ -233,7 +249,11 @@ impl Server {
                 (session, Wanted::Validate)
             }
         };
-        self.links.push(Guest { conn, peer, session, timeout, works: VecDeque::new() });
+        let (before, left) =
+            std::mem::take(&mut self.left).into_iter().partition(|left| left.0 == session);
+        self.left = left;
+        let works = Vec::into_iter(before).map(|left| left.1).collect();
+        self.links.push(Guest { conn, peer, session, timeout, works });
         if self.lead.is_none() {
             self.touched.insert(session, timeout);
         }
@@ -307,12 +327,18 @@ impl Server {
     /// The leader's word on a ticket has come; whether a session is valid, it says.
     pub(super) fn word(&mut self, cx: &mut Cx<'_, Locks>, ticket: u64, reply: Reply) {
         let has = |work: &Work| work.needs == Needs::Ticket(ticket);
+        self.left.retain(|left| !has(&left.1));
         let Some(link) = self.links.iter_mut().find(|link| link.works.iter().any(has)) else {
             return;
         };
         let (conn, session, timeout) = (link.conn, link.session, link.timeout);
         let place = link.works.iter().position(has);
         let Some(work) = place.and_then(|place| link.works.remove(place)) else { return };
+        // Whoever asked has ended, or its connection has.
+        let unheard = work.number == 0;
+        if unheard && !matches!(&*work.request, Request::CloseSession) {
+            return self.go_on(cx, conn);
+        }
         let moved = matches!(reply, Reply::Error(Code::SessionMoved));
         // A multi too, at whichever server: `FinalRequestProcessor` looks at each of its parts;
         // recorded in `moved_twice`.
@@ -333,8 +359,7 @@ impl Server {
                 self.send(cx, conn, work.number, Reply::Expired);
                 return self.hang_up(cx, conn);
             }
-            // Whoever asked has ended, and its connection with it.
-            Request::CloseSession if work.number == 0 => return self.drop_link(conn),
+            Request::CloseSession if unheard => return self.drop_link(conn),
             Request::CloseSession => {
                 self.send(cx, conn, work.number, reply);
                 return self.hang_up(cx, conn);
@@ -523,6 +548,7 @@ impl Actor<Locks> for Server {
         self.last = Zxid(0);
         (self.lead, self.serves) = (None, false);
         self.links.clear();
+        self.left.clear();
         self.watches.clear();
         self.touched = Table::new();
         self.opened = Table::new();
