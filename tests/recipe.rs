@@ -140,7 +140,7 @@ fn wake_ups(run: &Run) -> Vec<usize> {
 
 #[test]
 fn a_release_wakes_one_waiter_or_all_of_them() {
-    for n in (2..=50).filter(|n| *n <= 8 || n % 7 == 1) {
+    for n in 2..=50 {
         let [herd, queue] = ["parent", "predecessor"].map(|watch| drain(n, watch));
         for run in [&herd, &queue] {
             let v = &run.judgement.verdict;

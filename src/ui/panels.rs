@@ -29,6 +29,8 @@ pub const PAGE: usize = 150;
 const FEW: usize = 30;
 /// From so many sentences to another is no step but a jump.
 const JUMP: usize = 20;
+/// With more clients than this each has one line of what it knows, and a server so many.
+const MANY: usize = 8;
 /// How long the head must rest until all are drawn, in milliseconds.
 const RESTS: u32 = 400;
 
@@ -43,6 +45,7 @@ pub fn knowledge(props: &Props) -> Html {
     let state = &props.state;
     let show = &state.show;
     let (now, then) = known(state);
+    let clients = state.nodes().iter().filter(|n| n.2 == NodeKind::Client).count();
     let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
         let (node, label) = (knows.node, &show.run.names().node(knows.node).label);
@@ -51,8 +54,16 @@ pub fn knowledge(props: &Props) -> Html {
         // What a program does stands beside the program, unless there is nothing else to say.
         let only = knows.lines.len() < 2;
         let lines = knows.lines.iter().filter(|l| only || l.0 != narrate::PROGRAM);
-        let lines: Vec<_> = lines.collect();
-        let count = lines.len().to_string();
+        let mut lines: Vec<_> = lines.collect();
+        // Of many clients each has a line, until one is selected: the page would be slow, and nobody reads fifty.
+        let client = show.run.names().node(node).kind == NodeKind::Client;
+        let most = if client { 1 } else { MANY };
+        let more = if selected || clients <= MANY { 0 } else { lines.len().saturating_sub(most) };
+        lines.truncate(lines.len() - more);
+        let count = (lines.len() + usize::from(more > 0 && !client)).to_string();
+        let rest = (more > 0 && !client).then(|| {
+            html! { <tr key="more"><td class="quiet">{ strings::more_lines(more) }</td></tr> }
+        });
         let rows = lines.into_iter().enumerate().map(|(row, (what, value))| {
             let changed = !old.iter().any(|(w, v)| w == what && v == value);
             html! {
@@ -71,7 +82,7 @@ pub fn knowledge(props: &Props) -> Html {
                 </tr>
             }
         });
-        html! { <tbody key={knows.node.0}>{ for rows }</tbody> }
+        html! { <tbody key={knows.node.0}>{ for rows.chain(rest) }</tbody> }
     });
     html! {
         <section class="panel shrinks" aria-labelledby="knows-title">
