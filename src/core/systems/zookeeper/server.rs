@@ -53,6 +53,8 @@ struct Work {
     number: u64,
     request: Rc<Request>,
     needs: Needs,
+    /// The connection on which it came is gone: nobody is answered.
+    left: bool,
 }
 
 /// A client's connection.
@@ -174,7 +176,7 @@ impl Server {
             let session = link.session;
             let works = std::mem::take(&mut link.works).into_iter();
             let asked = works.filter(|w| matches!(w.needs, Needs::Ticket(_)) && w.request.writes());
-            let left: Vec<_> = asked.map(|work| (session, Work { number: 0, ..work })).collect();
+            let left: Vec<_> = asked.map(|work| (session, Work { left: true, ..work })).collect();
             self.left.extend(left);
         }
         self.links.retain(|link| link.conn != conn);
@@ -296,7 +298,7 @@ impl Server {
             _ => {
                 let needs = refused.map_or(Needs::Nothing, Needs::Refused);
                 if let Some(link) = self.link(conn) {
-                    link.works.push_back(Work { number, request, needs });
+                    link.works.push_back(Work { number, request, needs, left: false });
                 }
                 self.go_on(cx, conn);
             }
@@ -314,7 +316,8 @@ impl Server {
         self.tickets += 1;
         let ticket = self.tickets;
         let Some(link) = self.link(conn) else { return };
-        link.works.push_back(Work { number, request, needs: Needs::Ticket(ticket) });
+        let needs = Needs::Ticket(ticket);
+        link.works.push_back(Work { number, request, needs, left: false });
         let (session, by, timeout) = (link.session, link.peer, link.timeout);
         let wish = Wish { session, by, timeout, ticket, wanted };
         match self.member.role() {
@@ -334,9 +337,7 @@ impl Server {
         let (conn, session, timeout) = (link.conn, link.session, link.timeout);
         let place = link.works.iter().position(has);
         let Some(work) = place.and_then(|place| link.works.remove(place)) else { return };
-        // Whoever asked has ended, or its connection has.
-        let unheard = work.number == 0;
-        if unheard && !matches!(&*work.request, Request::CloseSession) {
+        if work.left && !matches!(&*work.request, Request::CloseSession) {
             return self.go_on(cx, conn);
         }
         let moved = matches!(reply, Reply::Error(Code::SessionMoved));
@@ -359,7 +360,8 @@ impl Server {
                 self.send(cx, conn, work.number, Reply::Expired);
                 return self.hang_up(cx, conn);
             }
-            Request::CloseSession if unheard => return self.drop_link(conn),
+            // Whoever asked has ended, and its connection with it.
+            Request::CloseSession if work.number == 0 || work.left => return self.drop_link(conn),
             Request::CloseSession => {
                 self.send(cx, conn, work.number, reply);
                 return self.hang_up(cx, conn);
