@@ -46,6 +46,8 @@ pub fn knowledge(props: &Props) -> Html {
     let show = &state.show;
     let (now, then) = known(state);
     let clients = state.nodes().iter().filter(|n| n.2 == NodeKind::Client).count();
+    // Through the eyes of one there is nobody else to make room for.
+    let crowd = clients > MANY && now.len() > 1;
     let groups = now.iter().enumerate().map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
         let (node, label) = (knows.node, &show.run.names().node(knows.node).label);
@@ -58,7 +60,7 @@ pub fn knowledge(props: &Props) -> Html {
         // Of many clients each has a line, until one is selected: the page would be slow, and nobody reads fifty.
         let client = show.run.names().node(node).kind == NodeKind::Client;
         let most = if client { 1 } else { MANY };
-        let more = if selected || clients <= MANY { 0 } else { lines.len().saturating_sub(most) };
+        let more = if selected || !crowd { 0 } else { lines.len().saturating_sub(most) };
         lines.truncate(lines.len() - more);
         let count = (lines.len() + usize::from(more > 0 && !client)).to_string();
         let rest = (more > 0 && !client).then(|| {

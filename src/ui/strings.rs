@@ -189,10 +189,6 @@ pub const PRESENT: &str = "Present";
 pub const MORE: &str = "One more of the";
 pub const FEWER: &str = "One fewer of the";
 pub const KNOWS_TABLE: &str = "What each one knows, as a table";
-/// What is left out of a long list of what a server knows.
-pub fn more_lines(more: usize) -> String {
-    format!("and {more} more; select it to see all")
-}
 pub const EVENTS: &str = "Event by event";
 pub const LEAVE: &str = "Leave the projector";
 pub const VOTE: &str = "Vote by show of hands. Count, then discuss with your neighbour.";
@@ -218,6 +214,11 @@ pub const GO: &str = "Go to a step";
 pub const GO_BUTTON: &str = "Go";
 pub const LINK_COPIED: &str = "Link copied.";
 pub const LINK_NOT_COPIED: &str = "The browser did not allow copying. “Export” shows the link.";
+
+/// What is left out of a long list of what a server knows.
+pub fn more_lines(more: usize) -> String {
+    format!("and {more} more; select it to see all")
+}
 
 /// The keys, with what they do.
 pub const KEYS: &[(&str, &str)] = &[
