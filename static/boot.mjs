@@ -264,17 +264,21 @@ async function ask(id) {
   if (missing.has(id) && lessonOf(location.hash) === id) show();
 }
 
+// Beside a lesson the start page would only be weight: it is kept here until it is wanted again.
+const home = byId("home");
+
 /** Shows what the address asks for. */
 function show() {
   const { hash } = location;
   const id = lessonOf(hash);
   const lesson = id && !missing.has(id);
   const known = lesson || ["", "#", "#/", CASES].includes(hash);
-  const cameBack = !lesson && (byId("home").hidden || last === CASES);
+  const cameBack = !lesson && (!home.isConnected || last === CASES);
   last = hash;
-  byId("home").hidden = Boolean(lesson);
+  if (lesson) home.remove();
+  else byId("app").before(home);
   byId("app").hidden = !lesson;
-  byId("unknown").hidden = known;
+  if (!lesson) byId("unknown").hidden = known;
   if (!known) {
     const words = id ? WORDS.noLesson(shortened(id)) : WORDS.unknown(shortened(hash.replace(/^#\/?/, "")));
     byId("unknown").textContent = words;
@@ -282,7 +286,7 @@ function show() {
   if (lesson) {
     const read = byId("loading-read");
     if (read) read.href = `lessons/${id}.html`;
-    if (!byId("home").querySelector(`[href="#/lesson/${id}"]`)) ask(id);
+    if (!home.querySelector(`[href="#/lesson/${id}"]`)) ask(id);
     load();
   } else {
     document.title = "Lockscope";
@@ -301,5 +305,5 @@ show();
 addEventListener("hashchange", show);
 // Whoever is about to open a lesson need not wait for all of it afterwards.
 for (const sign of ["pointerover", "focusin", "touchstart"]) {
-  byId("home").addEventListener(sign, (event) => event.target.closest('[href^="#/lesson/"]') && load(), { passive: true });
+  home.addEventListener(sign, (event) => event.target.closest('[href^="#/lesson/"]') && load(), { passive: true });
 }

@@ -1,7 +1,7 @@
 //! What draws each shape. Every sign is a path, never a glyph of some font.
 
 use super::lanes::{HEADER, name_face};
-use super::paint::{Dash, Fill, Ink, Pen, Primitive, tenths};
+use super::paint::{Dash, Fill, Ink, Pen, Primitive, push_tenths};
 use super::palette::Role;
 use super::picture::{
     Anchor, Area, Fate, Head, NOBODY, Picture, Point, SEAT, Shape, Words, more_words, seat_width,
@@ -89,7 +89,7 @@ fn more(shape: &Shape, role: Role) -> Vec<Primitive> {
     match shape {
         Shape::Round { legs, words, decides } => round(legs, words, *decides, role),
         Shape::Watch { ends, fired } => watch(ends, *fired, role),
-        Shape::Fan { legs } => arrows(legs, pen(role, 7, Dash::Solid), role).to_vec(),
+        Shape::Fan { legs } => vec![arrows(legs, 7, role)],
         Shape::Silent { area, whose } => vec![kept(area, *whose, role, true)],
         Shape::Seats { at, seats, more } => queue(*at, seats, *more, role),
         Shape::Plaque { area, text: words } => {
@@ -195,20 +195,23 @@ fn common(picture: &Picture, head: &Head, at: Option<Micros>) -> Vec<Primitive> 
     drawn
 }
 
-/// Lines with small heads.
-fn arrows(legs: &[[Point; 2]], pen: Pen, role: Role) -> [Primitive; 2] {
-    let (mut lines, mut heads) = (String::new(), String::new());
+/// Thin lines with small heads, all of them one path: a straight line has no inside that its filling would show.
+fn arrows(legs: &[[Point; 2]], tenths: i32, role: Role) -> Primitive {
+    let mut data = String::new();
     for [from, to] in legs {
         let points = [*from, *to].map(|p| (p.x * 10, p.y * 10));
-        lines.push_str(&through(Point::default(), &points, false));
-        if let Primitive::Path { data, .. } = arrow_head(*from, *to, 55, role) {
-            heads.push_str(&data);
+        trace(&mut data, Point::default(), &points);
+        // Where a line ends its head begins: there are many, and from here their numbers are short.
+        let [(bx, by), (cx, cy)] = head(*from, *to, 50);
+        data.push_str("m0 0");
+        for (sign, n) in [('l', bx), (' ', by), (' ', cx - bx), (' ', cy - by)] {
+            data.push(sign);
+            push_tenths(&mut data, n);
         }
+        data.push('z');
     }
-    [
-        Primitive::Path { data: lines, pen: Some(pen), fill: Fill::None },
-        Primitive::Path { data: heads, pen: None, fill: Fill::Solid(role) },
-    ]
+    let pen = Some(pen(role, tenths, Dash::Solid));
+    Primitive::Path { data, pen, fill: Fill::Solid(role) }
 }
 
 /// Thin lines with small heads, and dots for the words that count.
@@ -218,7 +221,7 @@ fn round(
     decides: Option<Point>,
     role: Role,
 ) -> Vec<Primitive> {
-    let mut drawn = arrows(legs, pen(role, 8, Dash::Solid), role).to_vec();
+    let mut drawn = vec![arrows(legs, 8, role)];
     drawn.extend(words.iter().map(|at| Primitive::Circle {
         at: *at,
         tenths: 25,
@@ -323,16 +326,20 @@ pub(super) fn text(words: &Words, ink: Ink) -> Primitive {
 /// Path data through these points, in tenths of a pixel relative to a point.
 pub(super) fn through(at: Point, points: &[(i32, i32)], closed: bool) -> String {
     let mut data = String::new();
-    for (index, (x, y)) in points.iter().enumerate() {
-        data.push(if index == 0 { 'M' } else { 'L' });
-        data.push_str(&tenths(at.x * 10 + x));
-        data.push(' ');
-        data.push_str(&tenths(at.y * 10 + y));
-    }
+    trace(&mut data, at, points);
     if closed {
         data.push('Z');
     }
     data
+}
+
+fn trace(data: &mut String, at: Point, points: &[(i32, i32)]) {
+    for (index, (x, y)) in points.iter().enumerate() {
+        data.push(if index == 0 { 'M' } else { 'L' });
+        push_tenths(data, at.x * 10 + x);
+        data.push(' ');
+        push_tenths(data, at.y * 10 + y);
+    }
 }
 
 fn band(area: &Area, role: Role) -> Vec<Primitive> {
@@ -463,6 +470,13 @@ fn message(track: &[Point], fate: Fate, soft: bool, role: Role) -> Vec<Primitive
 
 /// A filled triangle whose tip is the end of a line; `long` in tenths of a pixel.
 fn arrow_head(from: Point, to: Point, long: i64, role: Role) -> Primitive {
+    let [b, c] = head(from, to, long);
+    let data = through(to, &[(0, 0), b, c], true);
+    Primitive::Path { data, pen: None, fill: Fill::Solid(role) }
+}
+
+/// Its corners but the tip, seen from there, in tenths of a pixel.
+fn head(from: Point, to: Point, long: i64) -> [(i32, i32); 2] {
     let (dx, dy) = (i64::from(to.x - from.x), i64::from(to.y - from.y));
     // The root in hundredths keeps the tenths right.
     let length = ((dx * dx + dy * dy) * 10_000).isqrt().max(1);
@@ -470,8 +484,7 @@ fn arrow_head(from: Point, to: Point, long: i64, role: Role) -> Primitive {
     let across = |n: i64| n * 100 * long * 2 / 5 / length;
     let (bx, by) = (-along(dx), -along(dy));
     let corner = |side: i64| ((bx - side * across(dy)) as i32, (by + side * across(dx)) as i32);
-    let data = through(to, &[(0, 0), corner(1), corner(-1)], true);
-    Primitive::Path { data, pen: None, fill: Fill::Solid(role) }
+    [corner(1), corner(-1)]
 }
 
 /// Where a message is lost: a cross, and a short bar behind it.

@@ -207,11 +207,34 @@ fn drawn(element: Element, pen: Option<&Pen>, fill: Option<Fill>) -> Element {
 
 /// Tenths of a pixel as SVG writes them.
 pub(super) fn tenths(n: i32) -> String {
-    let (sign, n) = (if n < 0 { "-" } else { "" }, n.unsigned_abs());
-    match n % 10 {
-        0 => format!("{sign}{}", n / 10),
-        rest => format!("{sign}{}.{rest}", n / 10),
+    let mut text = String::new();
+    push_tenths(&mut text, n);
+    text
+}
+
+/// The same at the end of a text. A picture of many has thousands of numbers, and `format!` takes longer than all else
+/// that draws them.
+pub(super) fn push_tenths(text: &mut String, n: i32) {
+    let (whole, rest) = (n.unsigned_abs() / 10, n.unsigned_abs() % 10);
+    if n < 0 {
+        text.push('-');
     }
+    let mut unit = 1;
+    while unit <= whole / 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        text.push(digit(whole / unit % 10));
+        unit /= 10;
+    }
+    if rest > 0 {
+        text.push('.');
+        text.push(digit(rest));
+    }
+}
+
+fn digit(n: u32) -> char {
+    char::from(b'0' + n as u8)
 }
 
 /// The patterns that hatched areas refer to.

@@ -262,7 +262,7 @@ impl Teller<'_> {
                 fact => self.fact(world, fact),
             });
         }
-        lines.extend(self.locals(world, node));
+        lines.extend(self.locals(world, node, &self.readers(world)));
         lines
     }
 }

@@ -1,10 +1,14 @@
 //! What each node knows at a moment: the inspector's columns, and all of it in one sentence.
 
+use std::cmp::Reverse;
+
 use super::teller::Teller;
 use super::words::{and, moment, one_line, span, stopped};
 use crate::judge::{IntervalKind, LockId, Testimony};
 use crate::run::{NodeKind, Run};
-use crate::sim::{ClockKind, EventId, Local, Micros, Pc, ProcId, TaskState, What, World};
+use crate::sim::{
+    ClockKind, EventId, Local, Micros, Pc, ProcId, Set, TaskState, What, World, sort_by_key,
+};
 use crate::systems::{Fact, Locks, Piece};
 
 /// The key of the line that says what a client's main program is doing.
@@ -24,13 +28,48 @@ pub struct Knows {
 /// What each node knows at the moment of a world, in the order of the lanes.
 pub fn knows(run: &Run, world: &World<Locks>) -> Vec<Knows> {
     let teller = Teller { run };
+    let readers = teller.readers(world);
     let nodes = (0..run.names().nodes.len()).map(|lane| ProcId(lane as u16));
     let column = |node| Knows {
         node,
         title: format!("{} knows", teller.label(node)),
-        lines: teller.lines(world, node),
+        lines: teller.lines(world, node, &readers),
     };
     nodes.map(column).collect()
+}
+
+/// Clients whose programs are at the same place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alike {
+    /// Who, as `38 clients`, or the name of one alone.
+    pub who: String,
+    /// Where they are: a line of the program, or a state.
+    pub place: String,
+    /// Which of them, where there are several: `Client 13 to Client 50`.
+    pub which: String,
+}
+
+/// Where the programs of many clients are, the fullest place first. Of fifty clients nobody reads fifty tables.
+pub fn alike(run: &Run, world: &World<Locks>) -> Vec<Alike> {
+    let teller = Teller { run };
+    let mut places: Vec<(String, Vec<ProcId>)> = Vec::new();
+    for client in run.names().of_kind(NodeKind::Client) {
+        let place = teller.place(world, client);
+        match places.iter_mut().find(|p| p.0 == place) {
+            Some((_, clients)) => clients.push(client),
+            None => places.push((place, vec![client])),
+        }
+    }
+    sort_by_key(&mut places, |(_, clients)| Reverse(clients.len()));
+    let told = |(place, clients): (String, Vec<ProcId>)| {
+        let who = match clients.as_slice() {
+            [one] => teller.label(*one),
+            several => format!("{} clients", several.len()),
+        };
+        let which = if clients.len() > 1 { teller.ranges(&clients) } else { String::new() };
+        Alike { who, place, which }
+    };
+    places.into_iter().map(told).collect()
 }
 
 /// `Client A believes it holds generation 41; Lock service says …; Resource has seen …`.
@@ -95,7 +134,12 @@ fn clocks(world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
 }
 
 impl Teller<'_> {
-    fn lines(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    fn lines(
+        &self,
+        world: &World<Locks>,
+        node: ProcId,
+        readers: &Set<ProcId>,
+    ) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         if world.is_down(node) {
             lines.push(("state".into(), "down".into()));
@@ -112,7 +156,7 @@ impl Teller<'_> {
             _ => lines.extend(world.facts(node).iter().map(|fact| self.fact(world, fact))),
         }
         if !world.is_down(node) {
-            lines.extend(self.locals(world, node));
+            lines.extend(self.locals(world, node, readers));
         }
         let others = (0..self.run.names().nodes.len() as u16).map(ProcId);
         let cut: Vec<String> =
@@ -121,6 +165,39 @@ impl Teller<'_> {
             lines.push(("cut off from".into(), cut.join(", ")));
         }
         lines
+    }
+
+    /// Where a client's main program is.
+    fn place(&self, world: &World<Locks>, client: ProcId) -> String {
+        let task = world.task(client, 0);
+        let line = |pc: Pc| {
+            let program = self.run.names().programs.get(usize::from(client.0))?.first()?;
+            Some(format!("at {}", one_line(program.get(pc)?.trim())))
+        };
+        let here = match task {
+            _ if world.is_down(client) => None,
+            Some((TaskState::Ready, pc)) => line(pc),
+            // What waits has already been counted as begun.
+            Some((TaskState::Working(..) | TaskState::Sleeping(_) | TaskState::Waiting(_), pc)) => {
+                pc.checked_sub(1).and_then(line)
+            }
+            _ => None,
+        };
+        here.unwrap_or_else(|| match task {
+            _ if world.is_down(client) => "down".into(),
+            Some((TaskState::Idle, _)) => "not begun".into(),
+            _ => "over".into(),
+        })
+    }
+
+    /// Neighbours in one breath: `Client 1, Client 4 to Client 9`.
+    fn ranges(&self, clients: &[ProcId]) -> String {
+        let row = |a: &ProcId, b: &ProcId| a.0 + 1 == b.0;
+        let told = clients.chunk_by(row).map(|neighbours| match neighbours {
+            [first, .., last] => format!("{} to {}", self.label(*first), self.label(*last)),
+            alone => alone.iter().map(|client| self.label(*client)).collect(),
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 
     /// What one of several servers has: there are many of them, so that what belongs together stands in
@@ -205,19 +282,25 @@ impl Teller<'_> {
     }
 
     /// The locals that the client has learned something for.
-    pub fn locals(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+    pub fn locals(
+        &self,
+        world: &World<Locks>,
+        node: ProcId,
+        readers: &Set<ProcId>,
+    ) -> Vec<(String, String)> {
         let names = self.run.names().locals.get(usize::from(node.0));
         let values = world.locals(node);
         let named = names.into_iter().flatten().zip(values);
         // A local is 0 until something is read into it; before, there is nothing to know.
-        let has_read = self.has_read(world, node);
-        let known = named.filter(|(_, value)| **value != 0 || has_read);
+        let known = named.filter(|(_, value)| **value != 0 || readers.contains(&node));
         known.map(|(name, value)| (one_line(name), value.to_string())).collect()
     }
 
-    fn has_read(&self, world: &World<Locks>, node: ProcId) -> bool {
+    /// Who has learned something so far.
+    pub fn readers(&self, world: &World<Locks>) -> Set<ProcId> {
         let events = self.run.record.events.iter().take(world.events() as usize);
-        events.filter(|e| e.node == node).any(|e| matches!(e.note(), Some(Testimony::Learn(_))))
+        let learns = events.filter(|e| matches!(e.note(), Some(Testimony::Learn(_))));
+        learns.map(|e| e.node).collect()
     }
 
     fn pieces(&self, pieces: &[Piece]) -> String {

@@ -1,5 +1,7 @@
 //! The right of the page: what each one knows, a client's program, what happened.
 
+use std::rc::Rc;
+
 use gloo_timers::callback::Timeout;
 use web_sys::MouseEvent;
 use yew::{
@@ -24,12 +26,12 @@ use crate::sim::{EventId, ProcId, TaskState, World};
 use crate::systems::Locks;
 
 /// How many sentences are drawn at once.
-pub const PAGE: usize = 150;
+pub const PAGE: usize = 100;
 /// As long as a long run is scrubbed, only so many: more than are in sight.
-const FEW: usize = 30;
+const FEW: usize = 15;
 /// From so many sentences to another is no step but a jump.
 const JUMP: usize = 20;
-/// With more clients than this each has one line of what it knows, and a server so many.
+/// More clients than this are told by the place that their programs are at, and a server has so many lines.
 const MANY: usize = 8;
 /// How long the head must rest until all are drawn, in milliseconds.
 const RESTS: u32 = 400;
@@ -44,11 +46,14 @@ pub struct Props {
 pub fn knowledge(props: &Props) -> Html {
     let state = &props.state;
     let show = &state.show;
-    let (now, then) = known(state);
+    let [now, then] = known(state);
     let clients = state.nodes().iter().filter(|n| n.2 == NodeKind::Client).count();
     // Through the eyes of one there is nobody else to make room for.
     let crowd = clients > MANY && now.len() > 1;
-    let groups = now.iter().enumerate().map(|(i, knows)| {
+    let told = |node: ProcId| {
+        !crowd || state.program == node || show.run.names().node(node).kind != NodeKind::Client
+    };
+    let groups = now.iter().enumerate().filter(|(_, knows)| told(knows.node)).map(|(i, knows)| {
         let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
         let (node, label) = (knows.node, &show.run.names().node(knows.node).label);
         let (to, selected) = (props.to.clone(), state.program == node);
@@ -57,13 +62,10 @@ pub fn knowledge(props: &Props) -> Html {
         let only = knows.lines.len() < 2;
         let lines = knows.lines.iter().filter(|l| only || l.0 != narrate::PROGRAM);
         let mut lines: Vec<_> = lines.collect();
-        // Of many clients each has a line, until one is selected: the page would be slow, and nobody reads fifty.
-        let client = show.run.names().node(node).kind == NodeKind::Client;
-        let most = if client { 1 } else { MANY };
-        let more = if selected || !crowd { 0 } else { lines.len().saturating_sub(most) };
+        let more = if selected || !crowd { 0 } else { lines.len().saturating_sub(MANY) };
         lines.truncate(lines.len() - more);
-        let count = (lines.len() + usize::from(more > 0 && !client)).to_string();
-        let rest = (more > 0 && !client).then(|| {
+        let count = (lines.len() + usize::from(more > 0)).to_string();
+        let rest = (more > 0).then(|| {
             html! { <tr key="more"><td class="quiet">{ strings::more_lines(more) }</td></tr> }
         });
         let rows = lines.into_iter().enumerate().map(|(row, (what, value))| {
@@ -90,25 +92,42 @@ pub fn knowledge(props: &Props) -> Html {
         <section class="panel shrinks" aria-labelledby="knows-title">
             <h2 id="knows-title">{ strings::KNOWS }</h2>
             <section class="scrolls" id="knows" tabindex="0" aria-label={strings::KNOWS_TABLE}>
-                <table class="knows" aria-labelledby="knows-title">{ for groups }</table>
+                <table class="knows" aria-labelledby="knows-title">
+                    if crowd { { places(state) } }
+                    { for groups }
+                </table>
             </section>
         </section>
     }
 }
 
+/// Where the programs of many clients are.
+fn places(state: &State) -> Html {
+    let world = state.show.world(state.head);
+    let rows =
+        narrate::alike(&state.show.run, &world).into_iter().enumerate().map(|(row, alike)| {
+            html! {
+                <tr key={row}>
+                    <th scope="row">{ alike.who }</th>
+                    <td>{ alike.place }<span class="quiet">{ " " }{ alike.which }</span></td>
+                </tr>
+            }
+        });
+    html! { <tbody key="places">{ for rows }</tbody> }
+}
+
 /// What each one knows at the head, and before the last step; of one node, where these are its eyes.
-fn known(state: &State) -> (Vec<narrate::Knows>, Vec<narrate::Knows>) {
+fn known(state: &State) -> [Rc<Vec<narrate::Knows>>; 2] {
     let (show, head) = (&state.show, state.head);
     if let Some(eyes) = &state.look.eyes {
-        let at =
-            |event: Option<u32>| vec![narrate::knows_itself(&show.run, eyes, event.map(EventId))];
+        let at = |event: Option<u32>| {
+            Rc::new(vec![narrate::knows_itself(&show.run, eyes, event.map(EventId))])
+        };
         let before = state.seen_so_far().unwrap_or_default();
         let before = before.iter().rev().map(|s| s.since.0).find(|s| Some(*s) < head.event);
-        return (at(head.event), at(before));
+        return [at(head.event), at(before)];
     }
-    let before = show.stepped(head, Size::Event, false);
-    let now = narrate::knows(&show.run, &show.world(head));
-    (now, narrate::knows(&show.run, &show.world(before)))
+    [show.knows(head), show.knows(show.stepped(head, Size::Event, false))]
 }
 
 /// A client's program, line by line, with the line that it is at.
@@ -121,10 +140,10 @@ pub fn program(props: &Props) -> Html {
     let foggy = state.look.eyes.is_some();
     let last = state.head.event.map(EventId);
     let own = state.look.eyes.as_ref().and_then(|e| narrate::own_world(&state.show.run, e, last));
-    let world = own.unwrap_or_else(|| state.show.world(state.head));
+    let world = own.map_or_else(|| state.show.world(state.head), Rc::new);
     let lists = lines(props, client, &world);
     // What it is doing stands here, beside the line that it is at.
-    let knows = known(state).0;
+    let [knows, _] = known(state);
     let own = knows.iter().find(|k| k.node == client);
     let stuck = !foggy
         && kind == NodeKind::Client

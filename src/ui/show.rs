@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::moments::Moments;
 use super::strings;
 use crate::diagram::{self, Frozen, Layout, Picture};
 use crate::judge::Finding;
@@ -10,7 +11,7 @@ use crate::lesson::{Claim, Lesson, Predict, anchor};
 use crate::narrate;
 use crate::run::kind::{self, Weight};
 use crate::run::{self, Run};
-use crate::sim::{EventId, Micros, World, sort, sort_by_key};
+use crate::sim::{Micros, World, sort, sort_by_key};
 use crate::systems::{Locks, Registry};
 
 /// How far one step goes.
@@ -59,6 +60,7 @@ pub struct Show {
     /// From this event on the verdict gives nothing away.
     pub decided: u32,
     hash: OnceCell<u64>,
+    moments: Moments,
 }
 
 impl Show {
@@ -132,6 +134,7 @@ impl Show {
             decided,
             run,
             hash: OnceCell::new(),
+            moments: Moments::default(),
         })
     }
 
@@ -187,11 +190,13 @@ impl Show {
     }
 
     /// The world at the head.
-    pub fn world(&self, head: Head) -> World<Locks> {
-        match head.event {
-            Some(event) => self.run.world_when(EventId(event), head.at),
-            None => World::new(self.run.compiled.plan.clone()),
-        }
+    pub fn world(&self, head: Head) -> Rc<World<Locks>> {
+        self.moments.world(&self.run, head)
+    }
+
+    /// What each node knows at the head, in the order of the lanes.
+    pub fn knows(&self, head: Head) -> Rc<Vec<narrate::Knows>> {
+        self.moments.knows(&self.run, head)
     }
 
     fn list(&self, size: Size) -> Vec<u32> {

@@ -230,7 +230,7 @@ export async function running(tab) {
   const state = await tab.waitForFunction(() => {
     const problem = document.querySelector("#loading-problem p, dialog.panic textarea");
     if (problem) return problem.value ?? problem.textContent;
-    if (!document.querySelector("#home").hidden) return "running";
+    if (document.querySelector("#home")) return "running";
     // A lesson takes the focus once it listens to keys.
     const listens = document.querySelector("#lesson") && document.activeElement !== document.body;
     return listens || document.querySelector(".wall, #app .page [role=alert]") ? "running" : false;

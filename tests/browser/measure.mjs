@@ -94,6 +94,11 @@ async function frames(url, speed, most = 1e9) {
   return { lanes, times };
 }
 
+function told(what, times) {
+  const figure = (share) => percentile(times, share).toFixed(2);
+  console.log(`${what}: ${times.length} frames, script p50 ${figure(0.5)} ms, p95 ${figure(0.95)} ms`);
+}
+
 /** Opens an address in a tab that tells the processor's time: what else the machine does is no part of that. */
 async function opened(url) {
   const context = await browser.newContext(wide);
@@ -172,8 +177,7 @@ const parts = {
     });
     for (const speed of ["1×", "4×"]) {
       const { lanes, times } = await frames(`${third.url}#/lesson/lease-expiration`, speed);
-      const figure = (share) => percentile(times, share).toFixed(2);
-      console.log(`${lanes} lanes at ${speed}: ${times.length} frames, script p50 ${figure(0.5)} ms, p95 ${figure(0.95)} ms`);
+      told(`${lanes} lanes at ${speed}`, times);
     }
     third.close();
   },
@@ -231,9 +235,8 @@ const parts = {
     }
     console.log(`at most ${most} DOM nodes at sixty places of it, at rest`);
     await many(fifty, "stepping back", 40, STEP_BACK);
-    await many(fifty, "selecting an event", 40, SELECT);
     const crowded = await frames(`${crowd.url}#/lesson/herd?run=fifty`, "1×", 20_000);
-    console.log(`playing them at 1×: ${crowded.times.length} frames, script p50 ${percentile(crowded.times, 0.5).toFixed(2)} ms, p95 ${percentile(crowded.times, 0.95).toFixed(2)} ms`);
+    told("playing them at 1×", crowded.times);
     crowd.close();
   },
 };
