@@ -364,8 +364,8 @@ fn rests_that_are_drawn_anew_are_rungs_with_their_spans() {
 #[test]
 fn a_miniature_shows_what_each_master_has() {
     let strips = |run: &Run| {
-        let drawn = miniature(run, 600, 48, Micros(u64::MAX));
-        drawn.iter().filter(|p| matches!(p, Primitive::Rect { height: 1, .. })).count()
+        let drawn = miniature(run, 600, 48);
+        drawn.iter().filter(|p| matches!(p.1, Primitive::Rect { height: 1, .. })).count()
     };
     assert_eq!(strips(&masters(&[], &[])), 10);
     assert_eq!(strips(&race(&[])), 0);
@@ -492,12 +492,9 @@ fn the_same_run_gives_the_same_file_as_before() {
 
 #[test]
 fn a_miniature_shows_the_same_story_within_its_box() {
-    let harmed = format!("{:?}", miniature(&race(&[PAUSE]), 600, 36, Micros(u64::MAX)));
+    let harmed = format!("{:?}", miniature(&race(&[PAUSE]), 600, 36));
     assert!(harmed.contains("Hatch(Stale)") && harmed.contains("Tint(Danger)"), "{harmed}");
-    assert!(
-        format!("{:?}", miniature(&race(&[PAUSE, CHECK]), 600, 36, Micros(u64::MAX)))
-            .contains("Fenced")
-    );
-    let calm = format!("{:?}", miniature(&race(&[]), 600, 36, Micros(u64::MAX)));
+    assert!(format!("{:?}", miniature(&race(&[PAUSE, CHECK]), 600, 36)).contains("Fenced"));
+    let calm = format!("{:?}", miniature(&race(&[]), 600, 36));
     assert!(!calm.contains("Danger") && !calm.contains("Stale"), "{calm}");
 }

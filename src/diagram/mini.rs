@@ -27,8 +27,9 @@ pub fn miniature_x(run: &Run, width: i32, at: Micros) -> i32 {
 }
 
 /// Belief and truth of each client over time, from left to right, the overlaps behind them, and
-/// under them the pauses, the writes and the harm, as far as they have been seen.
-pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primitive> {
+/// under them the pauses, the writes and the harm. Each with the moment before which it would give away
+/// what nobody has seen; what is cut off where the present is comes with the very beginning.
+pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<(Micros, Primitive)> {
     let story = Story::of(run);
     let x = |at: Micros| miniature_x(run, width, at);
     let across = |from: Micros, to: Micros, top: i32, bottom: i32| {
@@ -79,14 +80,16 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
     drawn.extend(striped(&strips, row * clients + 1, x));
     let y = height - MARKS / 2;
     drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
-    for pause in story.pauses.iter().filter(|p| p.from <= seen) {
+    let mut drawn: Vec<_> = drawn.into_iter().map(|part| (Micros::ZERO, part)).collect();
+    for pause in &story.pauses {
         let area = across(pause.from, pause.to, y - 1, y + 1);
-        drawn.push(filled(&area, None, Fill::Solid(Role::Muted), 0));
         let at = Point { x: x(pause.from).clamp(4, (width - 4).max(4)), y };
-        drawn.extend(pause_sign(at));
+        let [left, right] = pause_sign(at);
+        let parts = [filled(&area, None, Fill::Solid(Role::Muted), 0), left, right];
+        drawn.extend(parts.map(|part| (pause.from, part)));
     }
     let mut last: Vec<(Kind, Role, i32)> = Vec::new();
-    for sign in signs(run).into_iter().filter(|s| s.at <= seen) {
+    for sign in signs(run) {
         let at = Point { x: x(sign.at).clamp(6, (width - 6).max(6)), y };
         let hidden = |l: &&mut (Kind, Role, i32)| l.0 == sign.kind && l.1 == sign.role;
         match last.iter_mut().find(hidden) {
@@ -94,7 +97,7 @@ pub fn miniature(run: &Run, width: i32, height: i32, seen: Micros) -> Vec<Primit
             Some(same) => same.2 = at.x,
             None => last.push((sign.kind, sign.role, at.x)),
         }
-        drawn.extend(mark(sign.kind, sign.role, at));
+        drawn.extend(mark(sign.kind, sign.role, at).map(|part| (sign.at, part)));
     }
     drawn
 }
@@ -139,15 +142,13 @@ fn joined(bars: &[Bar], x: impl Fn(Micros) -> i32) -> Vec<(&Bar, i32, i32)> {
     out
 }
 
-fn pause_sign(at: Point) -> Vec<Primitive> {
+fn pause_sign(at: Point) -> [Primitive; 2] {
     let stroke = pen(Role::Muted, 15, Dash::Solid);
-    [-2, 2]
-        .map(|dx| Primitive::Line {
-            from: Point { x: at.x + dx, y: at.y - 4 },
-            to: Point { x: at.x + dx, y: at.y + 4 },
-            pen: stroke,
-        })
-        .to_vec()
+    [-2, 2].map(|dx| Primitive::Line {
+        from: Point { x: at.x + dx, y: at.y - 4 },
+        to: Point { x: at.x + dx, y: at.y + 4 },
+        pen: stroke,
+    })
 }
 
 /// A sign, small: told apart by its outline as well as by its colour.

@@ -270,8 +270,9 @@ pub fn Log(props: &Props) -> Html {
     // An entry is known by its event; in a jump all are others, and only the words in their places change.
     let key = |place: usize, event: u32| if jumps { place } else { event as usize };
     let groups =
-        groups(entries, &phases).into_iter().enumerate().map(|(place, (title, events))| {
-            let group = key(place, events.first().copied().unwrap_or(0));
+        groups(entries, &phases).into_iter().enumerate().map(|(place, (phase, title, events))| {
+            // By its first sentence here a group would be another one with each step.
+            let group = key(place, phase);
             let items = events.iter().enumerate().map(|(place, event)| {
                 let (event, step, current) = (*event, step(*event), newest == Some(*event));
                 let (run, to) = (run.clone(), props.to.clone());
@@ -346,17 +347,17 @@ fn listed(state: &State, run: &Run, filter: Filter) -> Vec<u32> {
     }
 }
 
-/// Events below the phases that they happen in.
-fn groups<'a>(entries: &'a [u32], phases: &'a [narrate::Phase]) -> Vec<(&'a str, &'a [u32])> {
+/// Events below the phases that they happen in, each with the event that it begins with.
+fn groups<'a>(entries: &'a [u32], phases: &'a [narrate::Phase]) -> Vec<(u32, &'a str, &'a [u32])> {
     let mut groups = Vec::new();
     let mut rest = entries;
     while let Some(first) = rest.first() {
         let next = phases.partition_point(|p| p.from.0 <= *first);
         let end = phases.get(next).map_or(u32::MAX, |p| p.from.0);
-        let title =
-            next.checked_sub(1).and_then(|i| phases.get(i)).map_or("", |p| p.title.as_str());
+        let phase = next.checked_sub(1).and_then(|i| phases.get(i));
+        let (from, title) = phase.map_or((0, ""), |p| (p.from.0, p.title.as_str()));
         let (these, later) = rest.split_at(rest.partition_point(|e| *e < end));
-        groups.push((title, these));
+        groups.push((from, title, these));
         rest = later;
     }
     groups

@@ -2,7 +2,9 @@
 
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent, KeyboardEvent, MouseEvent};
-use yew::{Callback, Html, Properties, UseReducerDispatcher, component, props, use_node_ref};
+use yew::{
+    Callback, Html, Properties, UseReducerDispatcher, component, props, use_memo, use_node_ref,
+};
 
 use super::draw::{Choice, ChoiceProps, Same, icon, nodes, tone};
 use super::keys::step;
@@ -253,6 +255,13 @@ struct StripProps {
 
 #[component]
 fn Strip(props: &StripProps) -> Html {
+    let drawn =
+        use_memo((props.run.clone(), props.width), |(run, width)| miniature(run, *width, STRIP));
+    let shown = drawn.iter().filter(|(from, _)| *from <= props.seen).count();
+    let marks = use_memo((Same(drawn.clone()), shown), |_| {
+        let shown = drawn.iter().filter(|(from, _)| *from <= props.seen);
+        nodes(&shown.map(|(_, part)| part.clone()).collect::<Vec<_>>())
+    });
     if props.width <= 0 {
         return html! {};
     }
@@ -263,7 +272,7 @@ fn Strip(props: &StripProps) -> Html {
     html! {
         <svg aria-hidden="true" width={props.width.to_string()} height={STRIP.to_string()}
             viewBox={format!("0 0 {} {STRIP}", props.width)} {style}>
-            { nodes(&miniature(&props.run, props.width, STRIP, props.seen)) }
+            { (*marks).clone() }
         </svg>
     }
 }
