@@ -134,3 +134,23 @@ for (const viewport of VIEWPORTS) {
     }
   }));
 }
+
+for (const viewport of VIEWPORTS) {
+  test(`fifty clients on five servers are shown within the same bounds (${viewport.width} px)`, page(async ({ open, t }) => {
+    const tab = await open("#/lesson/herd?run=fifty", { viewport });
+    await tab.locator(".stage[data-run-hash]").waitFor();
+    const counts = [await small(tab, "at the start")];
+    const most = Number(await slider(tab).getAttribute("max"));
+    for (let place = 1; place <= 12; place += 1) {
+      await slider(tab).fill(String(Math.floor((most * place) / 12)));
+      // The log is whole again when the hand rests.
+      await passes(tab, 600);
+      counts.push(await small(tab, `at ${place} of 12`));
+    }
+    await slider(tab).fill(String(Math.floor(most / 2)));
+    await button(tab, "Topology").click();
+    await tab.getByRole("img", { name: /^Topology/ }).waitFor();
+    counts.push(await small(tab, "in the topology"));
+    t.diagnostic(`at most ${Math.max(...counts)} elements`);
+  }));
+}
