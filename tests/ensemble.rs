@@ -239,3 +239,23 @@ fn on_the_plane_stand_who_leads_the_queue_with_its_numbers_and_who_watches_whom(
     let open = |m: &&Mark| matches!(m.shape, Shape::Watch { fired: true, .. });
     assert_eq!(fired.marks.iter().filter(open).count(), 1);
 }
+
+#[test]
+fn many_clients_are_told_by_the_place_that_their_programs_are_at() {
+    let run = many(12, "3", "predecessor");
+    let held = |n: usize| {
+        let grants = run.record.events.iter().enumerate();
+        let mut grants =
+            grants.filter(|(_, e)| matches!(e.note(), Some(Testimony::Believe(..)))).map(|g| g.0);
+        grants.nth(n).map(|event| narrate::alike(&run, &run.world_at(EventId(event as u32))))
+    };
+    let told = held(2).into_iter().flatten().map(|a| format!("{} {} {}", a.who, a.place, a.which));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            "9 clients at acquire Client 02, Client 04, Client 05, Client 07 to Client 12",
+            "2 clients over Client 03, Client 06",
+            "Client 01 at read x ",
+        ]
+    );
+}

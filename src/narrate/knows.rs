@@ -194,8 +194,8 @@ impl Teller<'_> {
     fn ranges(&self, clients: &[ProcId]) -> String {
         let row = |a: &ProcId, b: &ProcId| a.0 + 1 == b.0;
         let told = clients.chunk_by(row).map(|neighbours| match neighbours {
-            [first, .., last] => format!("{} to {}", self.label(*first), self.label(*last)),
-            alone => alone.iter().map(|client| self.label(*client)).collect(),
+            [first, _, .., last] => format!("{} to {}", self.label(*first), self.label(*last)),
+            few => few.iter().map(|client| self.label(*client)).collect::<Vec<_>>().join(", "),
         });
         told.collect::<Vec<_>>().join(", ")
     }
