@@ -80,7 +80,7 @@ fn what_is_not_modelled_is_named_and_what_comes_behind_it_is_not_judged() {
         ("multi", json!({ "ops": [{ "op": "getData", "path": "/a" }] }), "getData in a multi"),
         ("multi", json!({ "ops": [{ "op": "delete", "path": "/a", "n": 1 }] }), "delete with `n`"),
         ("setWatches", json!({ "relative_zxid": "long ago" }), "what a client has seen"),
-        ("connect", json!({ "timeout_ms": 1, "read_only": true }), "`read_only`"),
+        ("connect", json!({ "timeout_ms": 1, "session": 0, "read_only": true }), "`read_only`"),
         ("connect", json!({ "timeout_ms": 1, "session": "session9" }), "that nobody has"),
         ("kazoo.lock", json!({}), "kazoo.lock"),
     ] {
@@ -301,7 +301,7 @@ fn a_session_that_was_never_heard_of_ends_in_time_and_not_before() {
         let made = json!({ "type": "ok", "path": "/e", "header_zxid": "zxid1" });
         let there = json!({ "type": "ok", "header_zxid": "zxid1" });
         alone(&[
-            step("A", "connect", json!({ "timeout_ms": 2_000 }), connected),
+            step("A", "connect", json!({ "timeout_ms": 2_000, "session": 0 }), connected),
             connect("B", "session2"),
             step("A", "create", json!({ "path": "/e", "mode": "ephemeral" }), made),
             step("B", "exists", json!({ "path": "/e", "watch": true }), there),
@@ -381,4 +381,134 @@ fn steps_are_told_in_the_words_of_zk_cli() {
     assert_eq!(answered(&error), "BadVersion (-103)");
     let event = json!({ "type": "watch", "path": "/a", "event": "NodeDeleted" });
     assert_eq!(came(&event), "NodeDeleted /a");
+}
+
+#[test]
+fn every_field_of_a_step_is_understood_or_the_step_is_named_and_not_played() {
+    let named = |change: Value, said: &str| {
+        let lines = [connect("A", "session1"), change.clone(), create("A", "/b", "zxid1")];
+        let replayed = alone(&lines);
+        assert_eq!(counted(&replayed), (1, 0, 2), "{change}: {:?}", replayed.differences);
+        let first = &replayed.differences[0];
+        assert!(first.0 == 3 && first.1.contains(said), "{said}: {}", first.1);
+    };
+    for (name, args, said) in [
+        ("kill", json!({}), "kill without `signal`"),
+        ("kill", json!({ "signal": 9 }), "kill with `signal` 9"),
+        ("kill", json!({ "signal": "SIGKILL", "data": "wiped" }), "kill with `data` \"wiped\""),
+        ("kill", json!({ "signal": "SIGKILL", "role": "observer" }), "a server `observer`"),
+        ("restart", json!({}), "a restart of z1, which is running"),
+        ("power_off", json!({ "server": 1 }), "power_off with `server` 1"),
+        (
+            "suspend",
+            json!({ "client": "A", "signal": "SIGSTOP" }),
+            "a suspend of A, which is a conn",
+        ),
+        ("suspend", json!({ "signal": "SIGTERM" }), "suspend with `signal` \"SIGTERM\""),
+        ("suspend", json!({ "for_ms": 100 }), "suspend with `for_ms` 100"),
+        ("resume", json!({ "client": "A" }), "a resume of A, which is a connection"),
+        ("resume", json!({}), "a resume of z1, which is not stopped"),
+        ("drop_connection", json!({ "client": "A", "how": "half" }), "with `how` \"half\""),
+        ("drop_connection", json!({ "client": "z1" }), "drop_connection with `client` \"z1\""),
+        ("advance", json!({ "ms": 100, "of": "B" }), "advance with `of` \"B\""),
+        ("advance", json!({ "ms": 0.5 }), "advance with `ms` 0.5"),
+        ("no_event_within", json!({ "ms": 1, "client": "z1" }), "with `client` \"z1\""),
+        ("ping", json!({ "client": "A", "server": "z2" }), "ping with `server` \"z2\""),
+        ("socket_state", json!({ "client": "A", "side": 1 }), "socket_state with `side` 1"),
+        ("wait_for_event", json!({ "client": "A", "elapsed_ms": {} }), "with `elapsed_ms` {}"),
+        (
+            "wait_for_event",
+            json!({ "client": "A", "elapsed_since_last_request_of_A_ms": {} }),
+            "elapsed_since_last_request_of_A_ms` {}",
+        ),
+        ("new_leader_elected", json!({ "was": "an observer" }), "`was` \"an observer\""),
+        ("role", json!({ "of": "leader", "by": "A" }), "role with `by` \"A\""),
+        ("partition", json!({ "between": ["z1"] }), "partition with `between` [\"z1\"]"),
+        ("partition", json!({ "between": ["z1", 2] }), "partition with `between` [\"z1\",2]"),
+        ("clock_step", json!({ "ms": 5, "node": "z1", "clock": "mono" }), "`clock` \"mono\""),
+        ("note", json!({ "text": 5 }), "note with `text` 5"),
+    ] {
+        named(env(name, args), said);
+    }
+    let ok = json!({ "type": "ok" });
+    for (name, args, said) in [
+        ("create", json!({ "path": "/a" }), "create without `mode`"),
+        ("multi", json!({ "ops": [{ "op": "create", "path": "/a" }] }), "create without `mode`"),
+        ("setData", json!({ "path": "/a" }), "setData without `data`"),
+        ("setWatches", json!({ "data_watches": [] }), "setWatches without `relative_zxid`"),
+        ("connect", json!({ "timeout_ms": 1 }), "connect without `session`"),
+        ("connect", json!({ "timeout_ms": 1, "session": 0, "server": 1 }), "`server` 1"),
+        (
+            "connect",
+            json!({ "timeout_ms": 1, "session": "session1", "password": 5 }),
+            "connect with `password` 5",
+        ),
+    ] {
+        named(step("A", name, args, ok.clone()), said);
+    }
+    let mut at = create("A", "/a", "zxid9");
+    at["op"]["node"] = json!("z1");
+    named(at, "`argv` or `node`");
+    let mut late = create("A", "/a", "zxid9");
+    late["after_ms"] = json!(5);
+    named(late, "a step with `after_ms` 5");
+    let herd = json!({ "clients": 2, "watch": "parent", "event_type": "NodeChildrenChanged",
+        "rewatch": "everybody" });
+    named(step("harness", "herd_run", herd, json!({ "type": "counts" })), "everybody");
+}
+
+#[test]
+fn a_client_with_a_library_does_nothing_past_it_and_is_stopped_once() {
+    let made = json!({ "type": "ok", "path": "/k", "states_so_far": ["CONNECTED"] });
+    let args = json!({ "path": "/k", "mode": "ephemeral", "timeout_ms": 10_000 });
+    let begins = step("K", "kazoo.create", args, made);
+    let stop = env("suspend", json!({ "client": "K", "signal": "SIGSTOP" }));
+    let goes_on = env("resume", json!({ "client": "K", "signal": "SIGCONT" }));
+    assert_eq!(alone(&[begins.clone(), stop.clone(), goes_on.clone()]).differences, []);
+    for (rest, said) in [
+        (vec![goes_on.clone()], "which is not stopped"),
+        (vec![stop.clone(), stop.clone()], "which is stopped"),
+        (vec![create("K", "/b", "zxid3")], "create past the library of K"),
+        (vec![env("drop_connection", json!({ "client": "K" }))], "drop_connection with `client`"),
+        (vec![env("ping", json!({ "client": "K" }))], "ping with `client` \"K\""),
+    ] {
+        let replayed = alone(&[vec![begins.clone()], rest.clone()].concat());
+        assert_eq!(counted(&replayed), (rest.len(), 0, 1), "{said}");
+        assert!(replayed.differences[0].1.contains(said), "{:?}", replayed.differences);
+    }
+}
+
+#[test]
+fn a_field_of_an_answer_or_an_event_that_is_not_known_is_named() {
+    let strange = |mut lines: Vec<Value>, place: usize, field: &str| {
+        lines[place][field]["color"] = json!("red");
+        let replayed = alone(&lines);
+        assert_eq!((replayed.failed, replayed.not_modelled), (0, 1), "{:?}", replayed.differences);
+        assert!(replayed.differences[0].1.contains("`color`"), "{:?}", replayed.differences);
+    };
+    let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+    let lines = vec![
+        connect("A", "session1"),
+        step("A", "exists", json!({ "path": "/a", "watch": true }), missing),
+        create("A", "/a", "zxid2"),
+        watched("A", "/a", "NodeCreated"),
+        env("advance", json!({ "ms": 1 })),
+        create("A", "/b", "zxid3"),
+    ];
+    let mut told = lines.clone();
+    told[2]["reply"]["events_before_reply"] = json!(1);
+    assert_eq!(alone(&told).differences, []);
+    strange(told.clone(), 1, "reply");
+    // What came after it is accounted for all the same.
+    strange(told.clone(), 2, "reply");
+    strange(told.clone(), 3, "event");
+    strange(told.clone(), 4, "reply");
+    let mut codeless = told.clone();
+    codeless[1]["reply"] = json!({ "type": "error", "header_zxid": "zxid1" });
+    assert_eq!((alone(&codeless).failed, alone(&codeless).not_modelled), (0, 1));
+    let mut first = transcript(ALONE, &told, &[]);
+    first[0]["meta"]["tls"] = json!(true);
+    let replayed = play(&first);
+    assert_eq!((replayed.passed, replayed.not_modelled), (0, 5));
+    assert!(replayed.differences[0].1.contains("`tls` true"));
 }

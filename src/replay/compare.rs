@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::deed::all_known;
 use super::protocol::Protocol;
 use crate::sim::Table;
 
@@ -103,13 +104,17 @@ pub fn compare<P: Protocol>(
     symbols: &mut Symbols,
 ) -> Result<(), Difference> {
     let kind = recorded.get("type").and_then(Value::as_str).unwrap_or_default();
+    if FORMS.contains(&kind) {
+        let place = format!("an answer of type `{kind}`");
+        all_known(recorded, &["type", "ms"], &place).map_err(Difference::NotModelled)?;
+    }
     let same = match (kind, did) {
         ("blocked", Did::Blocked)
         | ("connection_refused", Did::ConnectionRefused)
         | ("connection_closed", Did::ConnectionClosed)
         | ("done", Did::Done) => true,
         ("client_timeout", Did::TimedOut(ms)) => {
-            recorded.get("ms").is_none_or(|recorded| recorded.as_u64() == Some(*ms))
+            recorded.get("ms").and_then(Value::as_u64) == Some(*ms)
         }
         (_, Did::Answered(said)) => return P::compare(recorded, said, symbols),
         _ if FORMS.contains(&kind) || P::knows(kind) => false,
@@ -152,6 +157,9 @@ pub fn is_within(bounds: &Value, thousand_fold: i64) -> Result<bool, Difference>
     let Some(bounds) = bounds.as_object() else {
         return Err(Difference::NotModelled("bounds that are no object".into()));
     };
+    if bounds.is_empty() {
+        return Err(Difference::NotModelled("bounds without any".into()));
+    }
     let mut within = true;
     for (name, bound) in bounds {
         let unknown = || Difference::NotModelled(format!("the bound `{name}`"));

@@ -7,7 +7,9 @@
 //! Errors are compared by their first word. The time that passed between two steps of the record is
 //! taken as none, because it decided nothing.
 
+mod args;
 mod compare;
+mod deed;
 mod drive;
 mod protocol;
 mod redis;
@@ -72,6 +74,9 @@ pub fn typed(release: &str, lines: &[&str]) -> Vec<Result<String, String>> {
 
 /// Plays a transcript.
 pub fn replay(transcript: &Transcript) -> Replayed {
+    if let Some(field) = &transcript.unknown {
+        return Replayed::none(transcript, &format!("a `meta` with {field}"));
+    }
     match transcript.system.as_str() {
         "redis" | "redlock" => played::<Redis>(transcript),
         "zookeeper" => played::<ZooKeeper>(transcript),

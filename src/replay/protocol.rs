@@ -2,9 +2,11 @@
 
 use std::fmt::Debug;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::args::Args;
 use super::compare::{Did, Difference, Symbols};
+use super::deed::Deed;
 use super::drive::Drive;
 use super::stage::Stage;
 use super::transcript::{Event, Step, Transcript};
@@ -79,16 +81,29 @@ pub trait Protocol: Sized {
     fn change(
         drive: &mut Drive<'_, Self>,
         step: &Step,
+        args: &Args<'_>,
     ) -> Result<Option<Did<Self::Said>>, NotModelled>;
 
     /// Waits for what a change of the world that all servers know brings about with these; none
     /// where it did.
-    fn changed(_drive: &mut Drive<'_, Self>, _step: &Step) -> Option<Did<Self::Said>> {
+    fn changed(
+        _drive: &mut Drive<'_, Self>,
+        _step: &Step,
+        _deed: &Deed,
+    ) -> Option<Did<Self::Said>> {
         None
     }
 
     /// Where a step's arguments say which server they mean.
-    fn server_named(args: &Map<String, Value>) -> Option<&str>;
+    ///
+    /// # Errors
+    /// They say it in another way than by a name.
+    fn server_named<'a>(args: &Args<'a>) -> Result<Option<&'a str>, NotModelled>;
+
+    /// Whether a client is a process with a library in it; the others are connections alone.
+    fn has_a_mind(&self, _client: ProcId) -> bool {
+        false
+    }
 
     /// The server of that name, or the only one.
     fn server(drive: &Drive<'_, Self>, name: Option<&str>) -> Option<ProcId> {

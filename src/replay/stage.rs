@@ -8,7 +8,7 @@ use super::protocol::NotModelled;
 use super::transcript::Transcript;
 use crate::sim::{
     Actor, Clock, Clocks, ConnId, CrashKind, Cx, Event, Fault, Halt, Local, MessageInfo, Micros,
-    Plan, ProcId, ProcPlan, Ratio, Sink, What, World,
+    Plan, ProcId, ProcPlan, Ratio, Set, Sink, What, World,
 };
 use crate::systems::{Body, Fact, Locks, Settings};
 
@@ -118,6 +118,8 @@ pub struct Stage {
     names: Vec<String>,
     servers: usize,
     requests: u64,
+    /// Who is stopped.
+    stopped: Set<ProcId>,
 }
 
 impl Stage {
@@ -148,7 +150,8 @@ impl Stage {
         };
         let ears = Ears { clients, ..Ears::default() };
         let world = World::new(Rc::new(plan));
-        let mut stage = Stage { world, ears, names, servers: count, requests: 0 };
+        let mut stage =
+            Stage { world, ears, names, servers: count, requests: 0, stopped: Set::new() };
         stage.settle();
         stage
     }
@@ -181,6 +184,11 @@ impl Stage {
     pub fn find(&self, name: &str) -> Option<ProcId> {
         let place = self.names.iter().position(|n| n == name)?;
         Some(ProcId(place as u16))
+    }
+
+    /// The client with that name.
+    pub fn client(&self, name: &str) -> Option<ProcId> {
+        self.find(name).filter(|p| usize::from(p.0) >= self.servers && *p != self.observer())
     }
 
     /// What somebody is called.
@@ -220,16 +228,26 @@ impl Stage {
 
     /// Something happens to the world, now.
     pub fn strike(&mut self, fault: &Fault<Locks>) -> bool {
+        if let Fault::Crash(who, _) = fault {
+            self.stopped.remove(who);
+        }
         self.world.strike(fault, &mut self.ears)
+    }
+
+    /// Whether a process was stopped and has not gone on since.
+    pub fn is_stopped(&self, p: ProcId) -> bool {
+        self.stopped.contains(&p)
     }
 
     /// A process stops until [`Stage::let_go`].
     pub fn stop(&mut self, p: ProcId) {
+        self.stopped.insert(p);
         self.strike(&Fault::Halt(p, Halt::Pause, FOREVER));
     }
 
     /// A process that was stopped goes on.
     pub fn let_go(&mut self, p: ProcId) {
+        self.stopped.remove(&p);
         self.world.let_go(p, &mut self.ears);
     }
 

@@ -13,6 +13,8 @@ pub struct Transcript {
     pub server: String,
     /// What it shows, in a sentence; it may say nothing.
     pub establishes: String,
+    /// What its first line says that nobody asks for.
+    pub unknown: Option<String>,
     /// The steps in order.
     pub steps: Vec<Step>,
     /// What the values of different steps must be to each other.
@@ -42,6 +44,8 @@ pub struct Step {
     pub reply: Value,
     /// What came unasked after it, in the order of the file.
     pub events: Vec<Event>,
+    /// What its line says that nobody asks for.
+    pub unknown: Option<String>,
 }
 
 /// What a server said unasked, or late.
@@ -53,6 +57,8 @@ pub struct Event {
     pub client: String,
     /// What.
     pub what: Value,
+    /// What its line says that nobody asks for.
+    pub unknown: Option<String>,
 }
 
 /// What is wrong with a line of a transcript.
@@ -62,6 +68,13 @@ pub struct Malformed {
     pub line: usize,
     /// What was found and what was expected.
     pub message: String,
+}
+
+/// A field of a line that nobody asks for, by name; a `note` is for people.
+fn unknown(fields: &Value, known: &[&str]) -> Option<String> {
+    let mut fields = fields.as_object()?.iter();
+    let strange = fields.find(|(name, _)| !known.contains(&name.as_str()) && *name != "note");
+    strange.map(|(name, value)| format!("`{name}` {value}"))
 }
 
 fn malformed<T>(line: usize, message: impl Into<String>) -> Result<T, Malformed> {
@@ -78,6 +91,7 @@ pub fn read(text: &str) -> Result<Transcript, Malformed> {
         version: String::new(),
         server: String::new(),
         establishes: String::new(),
+        unknown: None,
         steps: Vec::new(),
         order: Vec::new(),
         last_line: 0,
@@ -123,6 +137,8 @@ impl Transcript {
         self.server = text("server")?;
         self.establishes =
             meta.get("establishes").and_then(Value::as_str).unwrap_or_default().to_string();
+        let known = ["format", "system", "scenario", "version", "server", "client", "establishes"];
+        self.unknown = unknown(meta, &known);
         if self.system.is_empty() {
             return malformed(line, "found an empty `system`");
         }
@@ -144,14 +160,22 @@ impl Transcript {
             let Some(step) = self.steps.iter_mut().find(|step| step.number == after) else {
                 return malformed(line, format!("there is no step {after} before this event"));
             };
-            step.events.push(Event { line, client: client.into(), what: what.clone() });
+            let unknown = unknown(value, &["event", "after_step", "client"]);
+            step.events.push(Event { line, client: client.into(), what: what.clone(), unknown });
             return Ok(());
         }
         match value.get("order").and_then(Value::as_array) {
             Some(order) => {
                 self.last_line = line;
-                self.order = order.iter().filter_map(Value::as_str).map(String::from).collect();
-                Ok(())
+                let texts = order.iter().map(|text| text.as_str().map(String::from));
+                let Some(order) = texts.collect() else {
+                    return malformed(line, "expected texts in `order`");
+                };
+                self.order = order;
+                match unknown(value, &["order", "symbols"]) {
+                    Some(field) => malformed(line, format!("found {field} beside `order`")),
+                    None => Ok(()),
+                }
             }
             None => malformed(line, "expected `step`, `event` or `order`"),
         }
@@ -185,6 +209,17 @@ fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
             None => return malformed(line, "expected texts in `argv`"),
         },
     };
+    let args = match op.get("args") {
+        None => Map::new(),
+        Some(Value::Object(args)) => args.clone(),
+        Some(_) => return malformed(line, "expected an object `args` in `op`"),
+    };
+    let node = match op.get("node") {
+        None => None,
+        Some(Value::String(node)) => Some(node.clone()),
+        Some(_) => return malformed(line, "expected a text `node` in `op`"),
+    };
+    let strange = unknown(value, &["step", "client", "op", "reply"]);
     // A sentence about the step names it by `name`, and it is played by its words.
     if let Some(first) = argv.as_ref().and_then(|words| words.first())
         && !first.eq_ignore_ascii_case(name)
@@ -196,10 +231,11 @@ fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
         number: expected,
         client: client.into(),
         name: name.into(),
-        args: op.get("args").and_then(Value::as_object).cloned().unwrap_or_default(),
+        args,
         argv,
-        node: op.get("node").and_then(Value::as_str).map(String::from),
+        node,
         reply: reply.clone(),
         events: Vec::new(),
+        unknown: strange.or_else(|| unknown(op, &["name", "args", "argv", "node"])),
     })
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::compare::{Difference, Symbols, another_type, is_within};
+use super::super::deed::all_known;
 use super::Redis;
 use crate::systems::redis::Reply;
 
@@ -50,6 +51,15 @@ pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(
 
 pub fn answered(recorded: &Value, reply: &Reply, symbols: &mut Symbols) -> Result<(), Difference> {
     let kind = recorded.get("type").and_then(Value::as_str).unwrap_or_default();
+    let known: &[&str] = match kind {
+        "error" => &["type", "code", "message"],
+        "integer" | "bulk" => &["type", "value", "bounds"],
+        // What a `ROLE` says is looked at by itself.
+        "array" if recorded.get("role").is_some() => &["type", "role", "link", "replicas"],
+        _ => &["type", "value"],
+    };
+    let place = format!("an answer of type `{kind}`");
+    all_known(recorded, known, &place).map_err(Difference::NotModelled)?;
     let value = recorded.get("value");
     let same = match (kind, reply) {
         ("simple", Reply::Word(word)) => value.and_then(Value::as_str) == Some(word),

@@ -7,10 +7,12 @@ mod redlock;
 mod scene;
 pub mod typed;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::args::Args;
 use super::compare::{Did, Difference, Symbols};
-use super::drive::{Drive, PATIENCE, text};
+use super::deed::all_known;
+use super::drive::{Drive, PATIENCE};
 use super::protocol::{NotModelled, Protocol, Word};
 use super::stage::{Stage, clients};
 use super::transcript::{Event, Step, Transcript};
@@ -66,6 +68,9 @@ impl Protocol for Redis {
             return Err(format!("the experiment {}", step.name));
         }
         if step.name.starts_with("REDLOCK_") {
+            if step.argv.is_some() || step.node.is_some() {
+                return Err(format!("{} with `argv` or `node`", step.name));
+            }
             let (servers, now) = (drive.stage.servers(), drive.stage.now());
             return drive.protocol.tries.decide(step, servers, now);
         }
@@ -73,7 +78,7 @@ impl Protocol for Redis {
         let ports = |port: &str| scene::on_port(&drive.stage, port);
         let command = argv::parse(argv, drive.protocol.version, &ports)?;
         let server = drive.node(step.node.as_deref())?;
-        let client = drive.stage.find(&step.client).ok_or("a client without a name")?;
+        let client = drive.stage.client(&step.client).ok_or("a client without a name")?;
         drive.protocol.tries.asks(step, &command, drive.stage.now());
         if drive.stage.is_down(server) {
             return Ok(Did::ConnectionRefused);
@@ -85,15 +90,19 @@ impl Protocol for Redis {
         Ok(did)
     }
 
-    fn change(drive: &mut Drive<'_, Redis>, step: &Step) -> Result<Option<Did<Said>>, NotModelled> {
+    fn change(
+        drive: &mut Drive<'_, Redis>,
+        step: &Step,
+        args: &Args<'_>,
+    ) -> Result<Option<Did<Said>>, NotModelled> {
         match step.name.as_str() {
-            "replication_established" => replication(drive, step).map(Some),
+            "replication_established" => replication(drive, args).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn server_named(args: &Map<String, Value>) -> Option<&str> {
-        text(args, "node")
+    fn server_named<'a>(args: &Args<'a>) -> Result<Option<&'a str>, NotModelled> {
+        args.text("node")
     }
 
     /// Remembers who is in a transaction: a command that is not played is missing in it.
@@ -121,7 +130,10 @@ impl Protocol for Redis {
     }
 
     fn compare_push(event: &Event, push: &Reply, symbols: &mut Symbols) -> Result<(), Difference> {
-        let message = event.what.get("message").cloned().unwrap_or_default();
+        let unknown = Difference::NotModelled;
+        all_known(&event.what, &["type", "message"], "an event").map_err(unknown)?;
+        let message = event.what.get("message").cloned();
+        let message = message.ok_or_else(|| unknown("an event without `message`".into()))?;
         let recorded = serde_json::json!({ "type": "array", "value": message });
         answers::answered(&recorded, push, symbols)
     }
@@ -148,9 +160,10 @@ fn say(stage: &mut Stage, client: ProcId, server: ProcId, command: Command) -> u
 }
 
 /// Waits until a replica follows its master and has all that the master has.
-fn replication(drive: &mut Drive<'_, Redis>, step: &Step) -> Result<Did<Said>, NotModelled> {
-    let text = |name: &str| step.args.get(name).and_then(Value::as_str);
-    let (master, replica) = (drive.node(text("master"))?, drive.node(text("replica"))?);
+fn replication(drive: &mut Drive<'_, Redis>, args: &Args<'_>) -> Result<Did<Said>, NotModelled> {
+    let server = |name: &str| drive.node(Some(args.word(name)?));
+    let (master, replica) = (server("master")?, server("replica")?);
+    args.done()?;
     let until = drive.stage.now().plus(PATIENCE);
     while drive.stage.now() < until {
         let of_replica = role(drive, replica);

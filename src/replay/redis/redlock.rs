@@ -1,8 +1,7 @@
 //! What a Redlock library concludes from the answers that it got.
 
-use serde_json::{Map, Value};
-
-use super::super::compare::Did;
+use super::super::args::Args;
+use super::super::compare::{Did, thousandths};
 use super::super::stage::span;
 use super::super::transcript::Step;
 use super::answers::{Decision, Said};
@@ -15,6 +14,8 @@ use crate::systems::redis::{Command, Only, Reply, Script};
 struct Try {
     client: String,
     key: String,
+    /// The value that it asked them to set.
+    value: Option<String>,
     /// When it began to ask the masters.
     began: Option<Micros>,
     /// The masters that said yes.
@@ -44,6 +45,7 @@ impl Tries {
         {
             let of = self.of(&step.client, &set.key.to_string());
             of.began = of.began.or(Some(now));
+            of.value = Some(set.value.to_string());
         }
     }
 
@@ -81,28 +83,32 @@ impl Tries {
         if !["REDLOCK_DECISION", "REDLOCK_RELEASED"].contains(&step.name.as_str()) {
             return Err(step.name.clone());
         }
-        let key = text(&step.args, "key")?;
-        let of = std::mem::take(self.of(&step.client, &key));
+        let args = Args::new("a decision", &step.args);
+        let key = args.word("key")?;
         if step.name == "REDLOCK_RELEASED" {
+            args.done()?;
+            let of = std::mem::take(self.of(&step.client, key));
             return Ok(Did::Answered(Said::Decided(Decision::Release(of.deleted.len()))));
         }
-        let ttl = step.args.get("ttl_ms").and_then(Value::as_i64).ok_or("an acquire of no TTL")?;
-        let ttl = span(ttl)?;
-        let wanted = step.args.get("quorum").and_then(Value::as_u64);
-        if wanted.is_some_and(|wanted| wanted != quorum(masters) as u64) {
+        let ttl = span(args.number("ttl_ms")?)?;
+        let wanted = args.whole("quorum")?;
+        if wanted.is_some_and(|wanted| u64::try_from(wanted) != Ok(quorum(masters) as u64)) {
             return Err(format!("a quorum that is not {} of {masters}", quorum(masters)));
         }
         let allowed = drift(ttl);
-        let said = step.args.get("drift_ms").and_then(Value::as_f64);
-        if said.is_some_and(|ms| (ms * 1_000.0).round() as u64 != allowed.0) {
+        let said = args.take("drift_ms").map(|ms| thousandths(ms).ok_or(ms));
+        if said.is_some_and(|us| us.map(u64::try_from) != Ok(Ok(allowed.0))) {
             return Err(format!("a drift that is not {allowed} for a TTL of {ttl}"));
         }
-        if let Some(Value::Array(nodes)) = step.args.get("nodes_ok") {
-            let nodes: Vec<&str> = nodes.iter().filter_map(Value::as_str).collect();
-            if nodes != of.votes {
-                let why = format!("the votes are of {:?}, recorded were {nodes:?}", of.votes);
-                return Ok(Did::Failed(why));
-            }
+        let (value, nodes) = (args.text("value")?, args.texts("nodes_ok")?);
+        args.done()?;
+        let of = std::mem::take(self.of(&step.client, key));
+        if value.is_some_and(|value| of.value.as_ref().is_some_and(|set| set != value)) {
+            return Ok(Did::Failed(format!("the value that was set is {:?}", of.value)));
+        }
+        if let Some(nodes) = nodes.filter(|nodes| *nodes != of.votes) {
+            let why = format!("the votes are of {:?}, recorded were {nodes:?}", of.votes);
+            return Ok(Did::Failed(why));
         }
         let elapsed = of.began.map_or(Micros::ZERO, |began| now.since(began));
         let votes = of.votes.len();
@@ -112,9 +118,4 @@ impl Tries {
         let (validity_us, why) = (left.map(|left| left.0), left.is_none().then_some(why));
         Ok(Did::Answered(Said::Decided(Decision::Acquire { votes, validity_us, why })))
     }
-}
-
-fn text(args: &Map<String, Value>, name: &str) -> Result<String, String> {
-    let text = args.get(name).and_then(Value::as_str);
-    text.map(String::from).ok_or_else(|| format!("a decision without `{name}`"))
 }

@@ -138,6 +138,9 @@ pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(
     if Some(&wanted) != kind(&said.0).as_ref() {
         return another_type::<ZooKeeper>(&wanted);
     }
+    if wanted == "error" && recorded.get("code").is_none() {
+        return Err(Difference::NotModelled("an error without `code`".into()));
+    }
     let compared = same(recorded, &said.0, symbols);
     let before = |value: &Value| value.get("events_before_reply").and_then(Value::as_u64);
     if before(recorded).unwrap_or(0) != before(&said.0).unwrap_or(0) {

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::args::Args;
 use super::super::compare::Did;
-use super::super::drive::{Drive, PATIENCE, text};
+use super::super::drive::{Drive, PATIENCE};
 use super::super::protocol::NotModelled;
 use super::super::transcript::{Step, Transcript};
 use super::answers::Said;
@@ -15,6 +16,9 @@ use crate::systems::zookeeper::{Change, CreateMode, Path, Request, Zxid};
 const MOST: u64 = 100;
 /// The time-out of the sessions of a herd.
 const TIMEOUT: Micros = Micros::from_secs(10);
+
+/// Who sets a watch again, where the parent is watched.
+const AGAIN: &str = "waiters other than the new holder re-arm the parent watch after each release";
 
 /// What a waiter watches.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,13 +51,19 @@ pub fn experiment(drive: &mut Drive<'_, ZooKeeper>, step: &Step) -> Result<Did<S
     if step.name != "herd_run" {
         return Err(format!("the experiment {}", step.name));
     }
-    let count = step.args.get("clients").and_then(Value::as_u64);
+    if step.argv.is_some() || step.node.is_some() {
+        return Err("a herd with `argv` or `node`".into());
+    }
+    let args = Args::new(&step.name, &step.args);
+    let count = u64::try_from(args.number("clients")?).ok();
     let count = count.filter(|count| (1..=MOST).contains(count));
     let count = count.ok_or_else(|| format!("a herd of no clients or of more than {MOST}"))?;
-    let (watched, change) = match (text(&step.args, "watch"), text(&step.args, "event_type")) {
-        (Some("parent"), Some("NodeChildrenChanged")) => (Watched::Parent, Change::ChildrenChanged),
-        (Some("predecessor"), Some("NodeDeleted")) => (Watched::Predecessor, Change::Deleted),
-        (watch, event) => return Err(format!("a herd that watches {watch:?} for {event:?}")),
+    let words = (args.word("watch")?, args.word("event_type")?, args.word("rewatch")?);
+    args.done()?;
+    let (watched, change) = match words {
+        ("parent", "NodeChildrenChanged", AGAIN) => (Watched::Parent, Change::ChildrenChanged),
+        ("predecessor", "NodeDeleted", "none") => (Watched::Predecessor, Change::Deleted),
+        other => return Err(format!("a herd that watches {other:?}")),
     };
     let parent = Path::new(&format!("/herd-{}", step.number));
     let waiters = match gather(drive, &parent, count) {

@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use super::super::args::Args;
 use super::super::compare::Did;
-use super::super::drive::{Drive, text};
+use super::super::drive::Drive;
 use super::super::protocol::NotModelled;
 use super::super::stage::{Named, span};
 use super::super::transcript::{Step, Transcript};
@@ -116,12 +117,12 @@ pub fn asked(
     if step.name != "kazoo.create" {
         return Err(step.name.clone());
     }
-    let mut args = step.args.clone();
-    let timeout = args.remove("timeout_ms").as_ref().and_then(Value::as_i64);
-    let timeout = span(timeout.ok_or("kazoo.create without `timeout_ms`")?)?;
+    let mut fields = step.args.clone();
     // Where nothing else is said, the node of its lock holds its name.
-    args.entry("data").or_insert_with(|| step.client.clone().into());
-    let request = ops::request("create", &args, &|_| Ok(Zxid(0)))?;
+    fields.entry("data").or_insert_with(|| step.client.clone().into());
+    let args = Args::new("create", &fields);
+    let timeout = span(args.number("timeout_ms")?)?;
+    let request = ops::request(&args, &|_| Ok(Zxid(0)))?;
     let wish = Body::new("wish", 0, Wish::Create(timeout, request));
     drive.stage.strike(&Fault::Outside(client, wish));
     let Some(diary) = drive.protocol.diaries.get(&client).cloned() else {
@@ -171,7 +172,7 @@ pub fn resumed(drive: &mut Drive<'_, ZooKeeper>, client: ProcId, step: &Step) {
 }
 
 fn text_of(what: &Value) -> &str {
-    what.as_object().and_then(|what| text(what, "type")).unwrap_or_default()
+    what.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Kazoo {

@@ -12,10 +12,12 @@ pub mod shown;
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::args::Args;
 use super::compare::{Did, Difference, Symbols, any_order_after};
-use super::drive::{Drive, PATIENCE, text};
+use super::deed::Deed;
+use super::drive::{Drive, PATIENCE};
 use super::protocol::{NotModelled, Protocol, Word};
 use super::stage::{Stage, clients, span};
 use super::transcript::{Event, Step, Transcript};
@@ -142,15 +144,21 @@ impl Protocol for ZooKeeper {
         if step.client == "harness" {
             return herd::experiment(drive, step);
         }
-        let client = drive.stage.find(&step.client).ok_or("a client without a name")?;
+        if step.argv.is_some() || step.node.is_some() {
+            return Err(format!("{} with `argv` or `node` beside its arguments", step.name));
+        }
+        let client = drive.stage.client(&step.client).ok_or("a client without a name")?;
         if step.name.starts_with("kazoo.") {
             return kazoo::asked(drive, client, step);
+        }
+        if drive.protocol.has_a_mind(client) {
+            return Err(format!("{} past the library of {}", step.name, step.client));
         }
         if step.name == "connect" {
             return connect(drive, client, step);
         }
-        let seen = |said: &Value| seen(drive, client, said);
-        let request = ops::request(&step.name, &step.args, &seen)?;
+        let seen = |said: &Value| seen(drive, said);
+        let request = ops::request(&Args::new(&step.name, &step.args), &seen)?;
         let Some(server) = drive.protocol.lines.get(&client).and_then(|line| line.server) else {
             return Ok(Did::ConnectionClosed);
         };
@@ -163,36 +171,41 @@ impl Protocol for ZooKeeper {
     fn change(
         drive: &mut Drive<'_, ZooKeeper>,
         step: &Step,
+        args: &Args<'_>,
     ) -> Result<Option<Did<Said>>, NotModelled> {
-        let client = || {
-            let client = text(&step.args, "client").and_then(|name| drive.stage.find(name));
-            client.ok_or_else(|| format!("{} without a `client` that is there", step.name))
-        };
         Ok(Some(match step.name.as_str() {
             "ping" => {
-                let client = client()?;
+                let client = connection(drive, args)?;
+                args.done()?;
                 ping(drive, client)
             }
             "socket_state" => {
-                let line = drive.protocol.lines.get(&client()?);
-                let closed = line.is_some_and(|line| line.closed_by_server);
+                let client = connection(drive, args)?;
+                args.done()?;
+                let line = drive.protocol.lines.get(&client).filter(|line| line.last.is_some());
+                let closed = line.ok_or("the state of a socket that never was")?.closed_by_server;
                 Did::Answered(Said(json!({ "type": "closed_by_server", "value": closed })))
             }
             "wait_for_event" => {
-                let client = client()?;
-                wait_for_event(drive, client, step)?
+                let client = connection(drive, args)?;
+                wait_for_event(drive, client, args)?
             }
-            "epochs" => epochs(drive, step)?,
+            "epochs" => {
+                args.done()?;
+                epochs(drive, step)?
+            }
             "new_leader_elected" => {
-                let elected = drive.wait_until(|drive| {
-                    let (roles, stage) = (&mut drive.protocol.roles, &drive.stage);
-                    roles.elected(stage)
-                });
-                if elected { Did::Done } else { Did::Failed("nobody leads".into()) }
+                let followed = match args.text("was")? {
+                    None => false,
+                    Some("a follower") => true,
+                    Some(_) => return Err(args.wrong("was")),
+                };
+                args.done()?;
+                new_leader(drive, followed)
             }
             "role" => {
-                let name = text(&step.args, "of").ok_or("a role of nobody")?;
-                let server = drive.node(Some(name))?;
+                let server = drive.node(Some(role(args.word("of")?)))?;
+                args.done()?;
                 match drive.protocol.roles.await_mode(&mut drive.stage, server) {
                     Some(mode) => Did::Answered(Said(json!({ "type": "role", "value": mode }))),
                     None => Did::Failed("it knows no leader".into()),
@@ -202,35 +215,38 @@ impl Protocol for ZooKeeper {
         }))
     }
 
-    fn changed(drive: &mut Drive<'_, ZooKeeper>, step: &Step) -> Option<Did<Said>> {
-        match step.name.as_str() {
-            "restart" => {
-                let server = drive.node(Self::server_named(&step.args)).ok()?;
+    fn changed(drive: &mut Drive<'_, ZooKeeper>, step: &Step, deed: &Deed) -> Option<Did<Said>> {
+        match deed {
+            Deed::Restart(server) => {
                 let (roles, stage) = (&drive.protocol.roles, &mut drive.stage);
                 // Too few that are alive find no leader, however long anybody waits.
-                let up = !roles.most_live(stage) || roles.await_mode(stage, server).is_some();
+                let up = !roles.most_live(stage) || roles.await_mode(stage, *server).is_some();
                 drive.listen();
                 (!up).then(|| Did::Failed("it finds no leader".into()))
             }
-            "suspend" => {
-                let client = text(&step.args, "client")?;
-                let client = drive.stage.find(client)?;
-                kazoo::suspended(drive, client);
+            Deed::Stop(client) => {
+                kazoo::suspended(drive, *client);
                 None
             }
-            "resume" => {
-                let client = text(&step.args, "client")?;
-                let client = drive.stage.find(client)?;
-                kazoo::resumed(drive, client, step);
+            Deed::GoOn(client) => {
+                kazoo::resumed(drive, *client, step);
                 None
             }
             _ => None,
         }
     }
 
-    fn server_named(args: &Map<String, Value>) -> Option<&str> {
-        let named = ["role", "server", "node", "of"].iter().find_map(|name| text(args, name));
-        named.map(|name| name.strip_prefix("role:").unwrap_or(name))
+    fn server_named<'a>(args: &Args<'a>) -> Result<Option<&'a str>, NotModelled> {
+        for name in ["role", "server", "node"] {
+            if let Some(named) = args.text(name)? {
+                return Ok(Some(role(named)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn has_a_mind(&self, client: ProcId) -> bool {
+        self.diaries.contains_key(&client)
     }
 
     fn server(drive: &Drive<'_, ZooKeeper>, name: Option<&str>) -> Option<ProcId> {
@@ -289,6 +305,33 @@ impl Protocol for ZooKeeper {
     }
 }
 
+/// A server by its part or by its name: `role:leader` is `leader`.
+fn role(named: &str) -> &str {
+    named.strip_prefix("role:").unwrap_or(named)
+}
+
+/// The raw connection that a step is about.
+fn connection(drive: &Drive<'_, ZooKeeper>, args: &Args<'_>) -> Result<ProcId, NotModelled> {
+    let client = drive.stage.client(args.word("client")?);
+    let raw = client.filter(|client| !drive.protocol.has_a_mind(*client));
+    raw.ok_or_else(|| args.wrong("client"))
+}
+
+/// Waits until another server leads; whether it followed the one that led before.
+fn new_leader(drive: &mut Drive<'_, ZooKeeper>, followed: bool) -> Did<Said> {
+    let before = drive.protocol.roles.followers().to_vec();
+    let elected = drive.wait_until(|drive| {
+        let (roles, stage) = (&mut drive.protocol.roles, &drive.stage);
+        roles.elected(stage)
+    });
+    let leader = drive.protocol.roles.leader();
+    match (elected, leader.is_some_and(|leader| before.contains(&leader)) || !followed) {
+        (false, _) => Did::Failed("nobody leads".into()),
+        (true, false) => Did::Failed("whoever leads was no follower".into()),
+        (true, true) => Did::Done,
+    }
+}
+
 /// A client sends a request; the number is that of its answer.
 fn say(drive: &mut Drive<'_, ZooKeeper>, client: ProcId, server: ProcId, request: Request) -> u64 {
     let number = drive.stage.next_request();
@@ -308,18 +351,16 @@ fn connect(
     client: ProcId,
     step: &Step,
 ) -> Result<Did<Said>, NotModelled> {
-    let known = ["timeout_ms", "session", "password", "server", "last_zxid_seen"];
-    if let Some((name, value)) = step.args.iter().find(|arg| !known.contains(&arg.0.as_str())) {
-        return Err(format!("connect with `{name}` {value}"));
-    }
-    let timeout = step.args.get("timeout_ms").and_then(Value::as_i64);
+    let args = Args::new(&step.name, &step.args);
     // A span below none is bounded like none.
-    let timeout = span(timeout.ok_or("connect without `timeout_ms`")?.max(0))?;
-    let session = session(drive, step)?;
-    let seen = match step.args.get("last_zxid_seen") {
-        Some(said) => seen(drive, client, said)?,
+    let timeout = span(args.number("timeout_ms")?.max(0))?;
+    let session = session(drive, &args)?;
+    let seen = match args.take("last_zxid_seen") {
+        Some(said) => seen(drive, said)?,
         None => Zxid::default(),
     };
+    let named = ZooKeeper::server_named(&args)?;
+    args.done()?;
     if let Some(server) = drive.protocol.lines.get(&client).and_then(|line| line.server) {
         drive.stage.hang_up(client, server, Some(ZooKeeper::farewell()));
         drive.protocol.dropped(client, server);
@@ -329,8 +370,7 @@ fn connect(
     let insists = ["connected", "session_expired"].contains(&wanted);
     let until = drive.stage.now().plus(PATIENCE);
     let last = drive.protocol.lines.get(&client).and_then(|line| line.last);
-    let free = drive.protocol.roles.survivor(&drive.stage, step, last);
-    let named = ZooKeeper::server_named(&step.args);
+    let free = drive.protocol.roles.survivor(&drive.stage, named, last);
     loop {
         let meant = free.or_else(|| drive.protocol.roles.goes_to(&drive.stage, named));
         let server = meant.map_or_else(|| drive.node(named), Ok)?;
@@ -357,32 +397,30 @@ fn connect(
 /// The session that a client names, with what proves it.
 fn session(
     drive: &Drive<'_, ZooKeeper>,
-    step: &Step,
+    args: &Args<'_>,
 ) -> Result<Option<(SessionId, Password)>, NotModelled> {
-    let id = match step.args.get("session") {
-        None => return Ok(None),
-        Some(Value::Number(number)) if number.as_u64() == Some(0) => return Ok(None),
-        Some(Value::String(name)) => drive.symbols.get(name),
-        Some(_) => None,
+    let id = match args.need("session")? {
+        Value::Number(number) if number.as_u64() == Some(0) => return Ok(None),
+        Value::String(name) => drive.symbols.get(name),
+        _ => None,
     };
     let id = id.and_then(|id| u64::try_from(id).ok()).map(SessionId);
     let id = id.ok_or("connect with a session that nobody has")?;
     let password = drive.protocol.passwords.get(&id).copied().unwrap_or(Password(0));
-    match text(&step.args, "password") {
+    match args.text("password")? {
         None => Ok(Some((id, password))),
         // No password has the bits of another one turned around.
         Some("wrong") => Ok(Some((id, Password(!password.0)))),
-        Some(other) => Err(format!("connect with the password `{other}`")),
+        Some(_) => Err(args.wrong("password")),
     }
 }
 
-/// What a client says that it has seen: a transaction by its name or number, or what it had seen when
-/// its connection was lost.
-fn seen(drive: &Drive<'_, ZooKeeper>, client: ProcId, said: &Value) -> Result<Zxid, NotModelled> {
+/// What a client says that it has seen: a transaction by its name or number, or what somebody had seen
+/// when its connection was lost.
+fn seen(drive: &Drive<'_, ZooKeeper>, said: &Value) -> Result<Zxid, NotModelled> {
     let unknown = || format!("what a client has seen: {said}");
     let of = |name: &str| drive.stage.find(name).filter(|_| !name.is_empty());
     match said {
-        Value::Null => Ok(drive.protocol.lines.get(&client).map_or(Zxid(0), |line| line.seen)),
         Value::Number(number) => number.as_u64().map(Zxid).ok_or_else(unknown),
         Value::String(text) => {
             if let Some(number) = drive.symbols.get(text) {
@@ -412,24 +450,29 @@ fn ping(drive: &mut Drive<'_, ZooKeeper>, client: ProcId) -> Did<Said> {
 fn wait_for_event(
     drive: &mut Drive<'_, ZooKeeper>,
     client: ProcId,
-    step: &Step,
+    args: &Args<'_>,
 ) -> Result<Did<Said>, NotModelled> {
+    let mut limits = Vec::new();
+    for (name, bounds) in args.rest() {
+        let whose = name.strip_prefix("elapsed_since_last_request_of_");
+        let whose = whose.and_then(|name| name.strip_suffix("_ms"));
+        let whose = whose.and_then(|name| drive.stage.client(name));
+        let line = whose.and_then(|whose| drive.protocol.lines.get(&whose));
+        let asked = line.ok_or_else(|| args.wrong(name))?.asked;
+        // What the bounds mean is looked at before anybody waits.
+        match super::compare::is_within(bounds, 0) {
+            Ok(_) => limits.push((bounds, asked)),
+            Err(_) => return Err(args.wrong(name)),
+        }
+    }
     if !drive.wait_until(|drive| drive.unasked(client) > 0) {
         return Ok(Did::Failed("nothing came".into()));
     }
-    for (name, bounds) in step.args.iter().filter(|arg| arg.0 != "client") {
-        let whose = name.strip_prefix("elapsed_since_last_request_of_");
-        let whose = whose.and_then(|name| name.strip_suffix("_ms"));
-        let whose = whose.and_then(|name| drive.stage.find(name));
-        let line = whose.and_then(|whose| drive.protocol.lines.get(&whose));
-        let asked = line.ok_or_else(|| format!("wait_for_event with `{name}`"))?.asked;
+    for (bounds, asked) in limits {
         let elapsed = drive.stage.now().since(asked);
         let thousandths = i64::try_from(elapsed.0).unwrap_or(i64::MAX);
-        match super::compare::is_within(bounds, thousandths) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Did::Failed(format!("it came after {elapsed}"))),
-            Err(Difference::NotModelled(what)) => return Err(what),
-            Err(Difference::Other) => return Err(format!("wait_for_event with `{name}`")),
+        if super::compare::is_within(bounds, thousandths) != Ok(true) {
+            return Ok(Did::Failed(format!("it came after {elapsed}")));
         }
     }
     drive.stage.settle();

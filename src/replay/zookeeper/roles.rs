@@ -5,9 +5,6 @@ use std::rc::Rc;
 
 use super::super::drive::PATIENCE;
 use super::super::stage::Stage;
-use super::super::transcript::Step;
-use super::ZooKeeper;
-use crate::replay::protocol::Protocol;
 use crate::sim::{Micros, ProcId};
 
 /// What a server is to the others, as `srvr` says it; none while it knows no leader.
@@ -96,6 +93,16 @@ impl Roles {
         true
     }
 
+    /// The server that is called the leader.
+    pub fn leader(&self) -> Option<ProcId> {
+        self.leader
+    }
+
+    /// The servers that are called followers.
+    pub fn followers(&self) -> &[ProcId] {
+        &self.followers
+    }
+
     /// Waits until a server knows what it is.
     pub fn await_mode(&self, stage: &mut Stage, server: ProcId) -> Mode {
         let until = stage.now().plus(PATIENCE);
@@ -132,8 +139,13 @@ impl Roles {
 
     /// The server of a step that leaves open to which of the living ones its client goes: the one to
     /// which it was connected, and if that is dead, another one each turn.
-    pub fn survivor(&mut self, stage: &Stage, step: &Step, last: Option<ProcId>) -> Option<ProcId> {
-        if ZooKeeper::server_named(&step.args) != Some("survivor") {
+    pub fn survivor(
+        &mut self,
+        stage: &Stage,
+        named: Option<&str>,
+        last: Option<ProcId>,
+    ) -> Option<ProcId> {
+        if named != Some("survivor") {
             return None;
         }
         let alive = self.alive(stage);
