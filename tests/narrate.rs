@@ -222,7 +222,12 @@ fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
         What::Note(Testimony::Line(LockId(0), seats(&[true, false, false]))),
         What::Note(Testimony::Watched { lock: LockId(0), watcher: client, of: Some(ProcId(1)) }),
         What::Note(Testimony::Watched { lock: LockId(0), watcher: client, of: None }),
-        What::Note(Testimony::Lapse { client, heard: Micros::ZERO, span: Micros::from_secs(1) }),
+        What::Note(Testimony::Lapse {
+            client,
+            heard: Micros::ZERO,
+            silent: Micros::ZERO,
+            span: Micros::from_secs(1),
+        }),
         What::ClockStep(-8_000_000),
         What::ClockRate(Ratio { num: 4, den: 5 }),
         What::Limit(Limit::Steps),

@@ -455,3 +455,33 @@ fn a_copy_of_a_write_is_checked_like_any_other_and_leaves_nothing_open() {
     assert_eq!((count(&run, "accept"), count(&run, "reject")), (1, 1));
     assert!(!run.judgement.verdict.harmed());
 }
+
+#[test]
+fn a_resource_turns_to_the_next_server_when_one_does_not_answer_or_is_out_of_the_quorum() {
+    let case = || {
+        let mut case = Case::new(&[("x", 0)]);
+        case.scenario.system = "zookeeper".into();
+        case.scenario.settings = Default::default();
+        case.set("zookeeper.servers", "3").set("resource.check", "session").client(
+            "client-b",
+            "0s",
+            "sleep 14s; acquire; read x; work 9s; write x = x + 1; release",
+        )
+    };
+    for edits in [
+        "at 3s kill zk-a",
+        "at 3s pause zk-a for 50s",
+        "at 3s cut resource zk-a for 50s",
+        // Without its leader and the other follower it leaves the quorum, and says so.
+        "at 3s cut {zk-a}|{zk-b zk-c} for 50s",
+    ] {
+        let run = case().edits(edits).run();
+        let v = &run.judgement.verdict;
+        let log = lockscope::narrate::log(&run);
+        assert_eq!((v.grants, v.legit_rejected), (1, 0), "{edits}: {v:?}\n{log}");
+        assert!(log.contains("ZooKeeper B"), "{edits}");
+    }
+    // A minority is no service: nobody can say who holds.
+    let run = case().edits("at 20s kill zk-b; at 20s kill zk-c").run();
+    assert!(run.judgement.verdict.legit_rejected > 0);
+}

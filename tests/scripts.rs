@@ -70,7 +70,8 @@ fn value(draws: &mut Draws, spec: &Spec) -> String {
         Kind::Span if spec.key == "acquire.retry" => draws.pick(&["100ms", "300ms", "3s"]).into(),
         Kind::Span => draws.pick(&["0s", "1ms", "40ms", "350ms", "2s", "10s"]).into(),
         Kind::Term => draws.pick(&["300ms", "1200ms", "4s", "15s"]).into(),
-        Kind::Number => (1 + draws.up_to(60)).to_string(),
+        Kind::Least(_) => draws.pick(&["300ms", "1200ms", "4s", "15s"]).into(),
+        Kind::Number | Kind::UpTo(_) => (1 + draws.up_to(60)).to_string(),
         Kind::Choice(words) => draws.pick(words).to_string(),
         Kind::Client => draws.pick(&["none", "client-a", "client-b"]).into(),
     }

@@ -189,7 +189,7 @@ pub(super) fn stands(run: &Run) -> Vec<Stand> {
 pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
     let events = run.record.events.iter().enumerate();
     let lapses = events.filter_map(|(index, event)| match event.note() {
-        Some(Testimony::Lapse { client, heard, span }) => Some(Lapse {
+        Some(Testimony::Lapse { client, heard, span, .. }) => Some(Lapse {
             event: EventId(index as u32),
             node: event.node,
             client: *client,

@@ -31,17 +31,22 @@ impl Teller<'_> {
             Testimony::Watched { lock, watcher, of } => {
                 let who = self.label(*watcher);
                 let what = match of {
+                    // Whoever does not know of a place of its own waits for that, too.
+                    Some(of) if of == watcher => {
+                        format!("an earlier place of {who} in the queue is gone, its own")
+                    }
                     Some(of) => format!("{} place in the queue is gone", self.whose(*of)),
                     None => format!("anything changes in the queue for {}", self.lock(*lock)),
                 };
                 format!("{me} will tell {who} when {what}.")
             }
-            Testimony::Lapse { client, heard, span: lasts } => {
-                let silent = span(self.run.record.event(id).at.since(*heard));
-                let (whose, lasts) = (self.whose(*client), span(*lasts));
+            Testimony::Lapse { client, heard, silent, span: lasts } => {
+                let truly = self.run.record.event(id).at.since(*heard);
+                let by = if truly == *silent { "" } else { " by its own clock" };
+                let (whose, silent, lasts) = (self.whose(*client), span(*silent), span(*lasts));
                 format!(
-                    "{me} has heard nothing of {whose} session for {silent}, and {lasts} are allowed: it \
-                     wants the session to end."
+                    "{me} has heard nothing of {whose} session for {silent}{by}, and {lasts} are allowed: \
+                     it wants the session to end."
                 )
             }
             _ => format!("{me} does something."),

@@ -578,9 +578,8 @@ impl Builder<'_> {
                     let home = |c: &&(CellId, i64)| {
                         usize::from(names.homes[usize::from(c.0.0)].0) == index
                     };
-                    let service = services.first().copied();
                     let cells = initial.iter().filter(home).copied();
-                    Box::new(Resource::new(settings, service, cells))
+                    Box::new(Resource::new(settings, system.witnesses(&services), cells))
                 }
                 NodeKind::Gateway => Box::new(Gateway::new(settings, names.homes.clone())),
             };

@@ -123,6 +123,8 @@ pub enum Inquiry {
     Holds(LockId, Token),
     /// Yes or no.
     Answer(bool),
+    /// This server knows it no better than whoever asks: another one has to be asked.
+    Unknown,
 }
 
 /// A piece of a fact; whoever shows it puts names to ids.
@@ -248,6 +250,10 @@ pub trait System: Sync {
         locks: usize,
         first: ProcId,
     ) -> Vec<(String, String, Box<dyn Actor<Locks>>)>;
+    /// Which of its servers a resource can ask who holds a lock, in the order in which it turns to them.
+    fn witnesses(&self, servers: &[ProcId]) -> Vec<ProcId> {
+        servers.first().copied().into_iter().collect()
+    }
     /// What a client process uses to talk to these servers.
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient>;
 }

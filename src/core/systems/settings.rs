@@ -11,8 +11,12 @@ pub enum Kind {
     Span,
     /// The same, but not nothing: a lease of no time would end as it begins.
     Term,
+    /// The same, but not shorter than this.
+    Least(Micros),
     /// A whole number, not negative; with the name of a lock behind the key, for that lock.
     Number,
+    /// The same, and not above this.
+    UpTo(u64),
     /// One of these words.
     Choice(&'static [&'static str]),
     /// `none`, or the id of one of the scenario's clients.
@@ -226,7 +230,7 @@ impl Settings {
 
     /// The number that `KEY.LOCK` is about, and the lock's name.
     fn of_lock<'k>(&self, key: &'k str) -> Option<(&Spec, &'k str)> {
-        let numbers = self.specs.iter().filter(|s| s.kind == Kind::Number);
+        let numbers = self.specs.iter().filter(|s| matches!(s.kind, Kind::Number | Kind::UpTo(_)));
         let mut named =
             numbers.filter_map(|s| Some((s, key.strip_prefix(s.key)?.strip_prefix('.')?)));
         named.next()
@@ -374,11 +378,13 @@ fn read(spec: &Spec, text: &str) -> Result<Value, String> {
             .filter(|span| *span > Micros::ZERO)
             .map(Value::Span)
             .ok_or_else(|| "a duration such as `10s`: in no time nothing can be held".to_string()),
+        Kind::Least(least) => Micros::parse(text)
+            .filter(|span| *span >= least)
+            .map(Value::Span)
+            .ok_or_else(|| format!("a duration of at least {least}")),
         // Tokens are counted up from such a number and must not run over 64 bits.
-        Kind::Number => match text.parse() {
-            Ok(number) if number <= i64::MAX as u64 => Ok(Value::Number(number)),
-            _ => Err(format!("a whole number from 0 to {}", i64::MAX)),
-        },
+        Kind::Number => whole(text, i64::MAX as u64),
+        Kind::UpTo(most) => whole(text, most),
         // Which clients there are is known to the scenario alone, which looks at it.
         Kind::Client => Ok(Value::Name(text.to_string())),
         Kind::Choice(words) => words
@@ -386,6 +392,13 @@ fn read(spec: &Spec, text: &str) -> Result<Value, String> {
             .find(|w| **w == text)
             .map(|w| Value::Word(w))
             .ok_or_else(|| format!("one of {}", list(words.iter().copied()))),
+    }
+}
+
+fn whole(text: &str, most: u64) -> Result<Value, String> {
+    match text.parse() {
+        Ok(number) if number <= most => Ok(Value::Number(number)),
+        _ => Err(format!("a whole number from 0 to {most}")),
     }
 }
 

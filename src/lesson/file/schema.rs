@@ -83,6 +83,10 @@ fn settings(specs: &[Spec]) -> Value {
         let (takes, choices) = match s.kind {
             Kind::Span => ("duration", None),
             Kind::Term => ("duration above 0", None),
+            Kind::Least(_) => ("duration with a lower bound", None),
+            Kind::UpTo(_) => {
+                ("number with an upper bound; with `.LOCK` behind its key, for that lock", None)
+            }
             Kind::Number => ("number; with `.LOCK` behind its key, for that lock", None),
             Kind::Client => ("`none` or a client", None),
             Kind::Choice(words) => ("choice", Some(words)),

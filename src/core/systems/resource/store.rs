@@ -40,6 +40,13 @@ impl Parked {
     fn asks(&self) -> bool {
         !matches!(self, Parked::Later(_))
     }
+
+    fn op(&self) -> &Operation {
+        match self {
+            Parked::Later(came) | Parked::Asked(came) => &came.op,
+            Parked::AskedRead(op, ..) => op,
+        }
+    }
 }
 
 /// A protected resource.
@@ -49,19 +56,23 @@ pub struct Resource {
     gap: Micros,
     timeout: Micros,
     data: Disk<Table<CellId, Cell>>,
-    /// Whom it asks who holds a lock.
-    service: Option<ProcId>,
-    /// In memory, in the order in which they came, each with its number.
-    parked: Vec<(u64, Parked)>,
+    /// Whom it asks who holds a lock: the first that answers.
+    services: Vec<ProcId>,
+    /// The place of the one that it asks first: the one that answered last, as with a client that stays
+    /// where it is connected.
+    at: usize,
+    /// In memory, in the order in which they came, each with its number, and how many servers were
+    /// asked about it before in vain.
+    parked: Vec<(u64, Parked, usize)>,
     numbers: u64,
 }
 
 impl Resource {
-    /// A resource with these cells at their initial values; `service` is whom it can ask who holds
-    /// a lock.
+    /// A resource with these cells at their initial values; `services` are whom it can ask who holds
+    /// a lock, one after the other.
     pub fn new(
         settings: &Settings,
-        service: Option<ProcId>,
+        services: Vec<ProcId>,
         cells: impl IntoIterator<Item = (CellId, i64)>,
     ) -> Resource {
         let cells = cells.into_iter().map(|(id, value)| (id, Cell { value, version: 0 })).collect();
@@ -70,7 +81,8 @@ impl Resource {
             gap: settings.span("resource.gap"),
             timeout: settings.span("request.timeout"),
             data: Disk::new(cells),
-            service,
+            services,
+            at: 0,
             parked: Vec::new(),
             numbers: 0,
         }
@@ -81,28 +93,37 @@ impl Resource {
     }
 
     /// Keeps an operation until its timer fires, or the service answers before that.
-    fn park(&mut self, cx: &mut Cx<'_, Locks>, what: Parked) -> u64 {
-        let span = if what.asks() { self.timeout } else { self.gap };
+    fn park(&mut self, cx: &mut Cx<'_, Locks>, what: Parked, tries: usize) -> u64 {
+        // Each server has its part of the whole time, as each has of a client's that connects.
+        let each = self.timeout.0 / (self.services.len().max(1) as u64);
+        let span = if what.asks() { Micros(each) } else { self.gap };
         self.numbers += 1;
-        self.parked.push((self.numbers, what));
+        self.parked.push((self.numbers, what, tries));
         cx.timer(ClockKind::Mono, cx.clock(ClockKind::Mono).plus(span), self.numbers);
         self.numbers
     }
 
-    fn unpark(&mut self, number: u64) -> Option<Parked> {
+    fn unpark(&mut self, number: u64) -> Option<(Parked, usize)> {
         let index = self.parked.iter().position(|p| p.0 == number)?;
-        Some(self.parked.remove(index).1)
+        let (_, what, tries) = self.parked.remove(index);
+        Some((what, tries))
     }
 
-    /// Asks the lock service about an operation's token; the answer finds what was parked.
-    fn inquire(&mut self, cx: &mut Cx<'_, Locks>, op: &Operation, what: Parked) {
+    /// Asks the lock service about an operation's token, after so many of its servers in vain; the
+    /// answer finds what was parked.
+    fn inquire(&mut self, cx: &mut Cx<'_, Locks>, what: Parked, tries: usize) {
+        let op = *what.op();
         let Some(token) = op.token else {
             return self.refuse(cx, &what, Rejection::Missing);
         };
-        let Some(service) = self.service else {
+        let place = (self.at + tries) % self.services.len().max(1);
+        let Some(service) =
+            self.services.get(place).copied().filter(|_| tries < self.services.len())
+        else {
+            // Who cannot ask, refuses.
             return self.refuse(cx, &what, Rejection::Unasked);
         };
-        let number = self.park(cx, what);
+        let number = self.park(cx, what, tries);
         let body = Body::new("question", number, Inquiry::Holds(op.lock, token));
         let note = Some(Testimony::Inquire(op.lock, token));
         cx.ask(service, body.with_token(Some(token)), note);
@@ -121,19 +142,21 @@ impl Resource {
         cx.send(conn, Reply::Rejected(why).body(request, op.token), None);
     }
 
-    /// The lock service has answered.
-    fn answered(&mut self, cx: &mut Cx<'_, Locks>, number: u64, holds: bool) {
-        match self.unpark(number) {
-            Some(what) if !holds => self.refuse(cx, &what, Rejection::NotHolder),
-            Some(Parked::Asked(came) | Parked::Later(came)) => self.apply(cx, &came),
-            Some(Parked::AskedRead(op, conn, request)) => self.serve(cx, &op, conn, request),
-            None => {}
+    /// A server of the lock service has answered.
+    fn answered(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, number: u64, answer: Inquiry) {
+        let Some((what, tries)) = self.unpark(number) else { return };
+        let Inquiry::Answer(holds) = answer else { return self.inquire(cx, what, tries + 1) };
+        self.at = self.services.iter().position(|s| *s == from).unwrap_or(self.at);
+        match what {
+            what if !holds => self.refuse(cx, &what, Rejection::NotHolder),
+            Parked::Asked(came) | Parked::Later(came) => self.apply(cx, &came),
+            Parked::AskedRead(op, conn, request) => self.serve(cx, &op, conn, request),
         }
     }
 
     fn read(&mut self, cx: &mut Cx<'_, Locks>, op: &Operation, conn: ConnId, request: u64) {
         if self.guard.check == Check::Session {
-            return self.inquire(cx, op, Parked::AskedRead(*op, conn, request));
+            return self.inquire(cx, Parked::AskedRead(*op, conn, request), 0);
         }
         match self.guard.examine(Touch::Read, op) {
             Ok(()) => self.serve(cx, op, conn, request),
@@ -164,15 +187,14 @@ impl Resource {
 
     fn write(&mut self, cx: &mut Cx<'_, Locks>, came: Came) {
         if self.guard.check == Check::Session {
-            let op = came.op;
-            return self.inquire(cx, &op, Parked::Asked(came));
+            return self.inquire(cx, Parked::Asked(came), 0);
         }
         if let Err(why) = self.guard.examine(Touch::Write, &came.op) {
             return self.refuse(cx, &Parked::Later(came), why);
         }
         if self.guard.check == Check::Token(Tokens::Racy) && self.gap > Micros::ZERO {
             cx.note(Testimony::Admit(came.op, came.write, came.msg));
-            self.park(cx, Parked::Later(came));
+            self.park(cx, Parked::Later(came), 0);
             return;
         }
         self.apply(cx, &came);
@@ -224,9 +246,9 @@ impl Actor<Locks> for Resource {
         Box::new(self.clone())
     }
 
-    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, _from: ProcId, conn: ConnId, body: &Body) {
-        if let Some(Inquiry::Answer(holds)) = body.get::<Inquiry>() {
-            return self.answered(cx, body.request, *holds);
+    fn on_message(&mut self, cx: &mut Cx<'_, Locks>, from: ProcId, conn: ConnId, body: &Body) {
+        if let Some(answer) = body.get::<Inquiry>() {
+            return self.answered(cx, from, body.request, *answer);
         }
         match (body.get::<Request>(), cx.handling()) {
             (Some(Request::Read(op)), _) => self.read(cx, op, conn, body.request),
@@ -249,15 +271,15 @@ impl Actor<Locks> for Resource {
 
     fn on_timer(&mut self, cx: &mut Cx<'_, Locks>, key: u64) {
         match self.unpark(key) {
-            Some(Parked::Later(came)) => self.apply(cx, &came),
-            // No answer. Who cannot ask, refuses.
-            Some(what) => self.refuse(cx, &what, Rejection::Unasked),
+            Some((Parked::Later(came), _)) => self.apply(cx, &came),
+            // No answer.
+            Some((what, tries)) => self.inquire(cx, what, tries + 1),
             None => {}
         }
     }
 
     fn on_crash(&mut self, cx: &mut Cx<'_, Locks>, how: CrashKind) {
-        for (_, what) in std::mem::take(&mut self.parked) {
+        for (_, what, _) in std::mem::take(&mut self.parked) {
             if let Parked::Later(came) | Parked::Asked(came) = what {
                 cx.note(Testimony::Void(came.op, came.write, came.msg));
             }
@@ -284,7 +306,7 @@ impl Actor<Locks> for Resource {
         });
         let mut facts: Vec<Fact> = cells.collect();
         self.guard.facts(&mut facts);
-        for (_, what) in &self.parked {
+        for (_, what, _) in &self.parked {
             facts.push(match what {
                 Parked::Later(came) => pending("checked, not written", &came.op, &came.write),
                 Parked::Asked(came) => pending("asks the service about", &came.op, &came.write),

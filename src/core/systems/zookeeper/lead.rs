@@ -221,8 +221,10 @@ impl Server {
         let known = known.find(|known| known.0 == session);
         let client = self.tree.session(session).map(|session| session.client);
         if let (Some((_, _, span, heard)), Some(client)) = (known, client) {
+            // What counts is the time that its own clock shows: it may stand still, or run too fast.
+            let silent = heard.until(cx.clock(ClockKind::Mono));
             let heard = cx.passed(ClockKind::Mono, heard);
-            cx.note(Testimony::Lapse { client, heard, span });
+            cx.note(Testimony::Lapse { client, heard, silent, span });
         }
     }
 

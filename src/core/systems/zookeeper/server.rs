@@ -498,12 +498,12 @@ impl Actor<Locks> for Server {
         if let Some(peered) = body.get::<Peered>() {
             self.heard_peer(cx, from, conn, peered.clone());
         } else if let Some(Inquiry::Holds(lock, token)) = body.get::<Inquiry>() {
-            if !self.serves {
-                return;
-            }
-            let holds = self.holds(*lock, *token, self.token);
-            let name = if holds { "yes" } else { "no" };
-            let body = Body::new(name, body.request, Inquiry::Answer(holds));
+            let (name, answer) = match self.serves && self.holds(*lock, *token, self.token) {
+                _ if !self.serves => ("out of the quorum", Inquiry::Unknown),
+                true => ("yes", Inquiry::Answer(true)),
+                false => ("no", Inquiry::Answer(false)),
+            };
+            let body = Body::new(name, body.request, answer);
             cx.send(conn, body.with_token(Some(*token)), None);
         } else {
             match body.get::<Packet>() {

@@ -26,7 +26,7 @@ const SERVER_SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "zookeeper.tick",
-        kind: Kind::Term,
+        kind: Kind::Least(SHORTEST_TICK),
         default: "2s",
         about: "The unit of all that servers count (`tickTime`), at least 100 ms: a session lasts from 2 \
                 to 20 of it, and its end is rounded up to the next.",
@@ -54,7 +54,7 @@ const SERVER_SETTINGS: &[Spec] = &[
     },
     Spec {
         key: "zookeeper.created",
-        kind: Kind::Number,
+        kind: Kind::UpTo(i32::MAX as u64),
         default: "0",
         about: "How many children each lock’s parent has had before the run: the number behind the next \
                 name. There is room for 2147483647.",
@@ -144,12 +144,13 @@ impl System for ZooKeeper {
         let count = number("zookeeper.servers") as u16;
         let servers: Rc<[ProcId]> = (first.0..first.0 + count).map(ProcId).collect();
         let timing = Timing {
-            tick: settings.span("zookeeper.tick").max(SHORTEST_TICK),
+            tick: settings.span("zookeeper.tick"),
             init_limit: number("zookeeper.init_limit"),
             sync_limit: number("zookeeper.sync_limit"),
         };
         let locks: Rc<[Path]> = settings.locks().iter().map(|name| Path::of_lock(name)).collect();
         let counter = |lock| {
+            // The setting takes no more than that.
             let created = settings.number_for("zookeeper.created", lock);
             i32::try_from(created).unwrap_or(i32::MAX)
         };
@@ -171,6 +172,11 @@ impl System for ZooKeeper {
             (format!("zk-{letter}"), label, server)
         };
         (0..count as u8).map(server).collect()
+    }
+
+    /// Any of them, as any client does; what it hears may be stale.
+    fn witnesses(&self, servers: &[ProcId]) -> Vec<ProcId> {
+        servers.to_vec()
     }
 
     fn client(&self, settings: &Settings, servers: &[ProcId]) -> Box<dyn LockClient> {
