@@ -13,8 +13,12 @@ impl Teller<'_> {
     /// `Lock service broke its promise to Client A and granted the lock twice`, where it did both. Where a
     /// client took for granted what nobody had granted it, it is not the service’s fault.
     pub fn service_fault(&self) -> Option<String> {
+        self.broke_promise().or_else(|| self.took_for_granted())
+    }
+
+    fn broke_promise(&self) -> Option<String> {
         let mut findings = self.run.judgement.findings.iter();
-        let (lock, to, by) = findings.find_map(|f| match f {
+        let (lock, to) = findings.find_map(|f| match f {
             Finding::Broken { event, grant } => {
                 // Whoever ends what another holds has his own part in it.
                 let asked = matches!(
@@ -22,7 +26,7 @@ impl Teller<'_> {
                     Some(Testimony::Free(_, TruthEnd::Removed(_)))
                 );
                 let truth = self.interval(IntervalKind::Truth, *grant)?;
-                (!asked).then_some((truth.lock, truth.client, self.run.record.event(grant.0).node))
+                (!asked).then_some((truth.lock, truth.client))
             }
             _ => None,
         })?;
@@ -35,13 +39,27 @@ impl Teller<'_> {
         };
         self.run.judgement.findings.iter().any(twice).then(|| {
             let (service, who, lock) = (self.service(), self.label(to), self.lock(lock));
-            if by == to {
-                return format!(
-                    "{who} took {lock} for granted while another client was promised it"
-                );
-            }
             format!("{} broke its promise to {who} and granted {lock} twice", capital(&service))
         })
+    }
+
+    /// A client that goes by a rule of its own has believed in what another one holds.
+    fn took_for_granted(&self) -> Option<String> {
+        let intervals = &self.run.judgement.intervals;
+        let truths = || intervals.iter().filter(|i| i.kind == IntervalKind::Truth);
+        let own = truths().find(|own| {
+            let made = self.run.record.event(own.grant.0);
+            let beside = |other: &&Interval| {
+                other.lock == own.lock
+                    && other.client != own.client
+                    && other.mode.conflicts(own.mode)
+                    && other.from <= own.from
+                    && own.from < other.to
+            };
+            made.node == own.client && own.from == own.to && truths().any(|o| beside(&o))
+        })?;
+        let (who, lock) = (self.label(own.client), self.lock(own.lock));
+        Some(format!("{who} took {lock} for granted while another client was promised it"))
     }
 
     /// `, the first of five`, of a late write that was accepted and did not stay alone; and what its

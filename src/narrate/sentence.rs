@@ -209,6 +209,10 @@ impl Teller<'_> {
                 let by = self.label(by);
                 format!("{me} ends the grant of {who}{token}{of_lock}: {by} asked for it.")
             }
+            // It has said so to itself.
+            TruthEnd::Forgotten if who == me => {
+                return format!("By what the servers have, nobody has granted it to {me}.");
+            }
             TruthEnd::Forgotten => {
                 let because = self.run.record.event(id).causes.iter().next();
                 let because = because.map(|cause| self.run.record.event(cause).note());

@@ -286,7 +286,11 @@ impl Teller<'_> {
         })?;
         let lock = kind::lock(&self.run.record, asked, self.run.record.event(asked))?;
         let (me, other, name) = (self.label(node), self.whose(of), self.lock(lock));
-        let mut words = format!("{me} waits until {other} place in the queue for {name} is gone.");
+        let mut words = if of == node {
+            format!("{me} waits until an earlier place of its own in the queue for {name} is gone.")
+        } else {
+            format!("{me} waits until {other} place in the queue for {name} is gone.")
+        };
         if let Some(holders) = self.must_end(lock, node, last, None) {
             words.push(' ');
             words.push_str(&holders);

@@ -138,6 +138,7 @@ impl Bench {
             }
             What::End(0) => {
                 self.dead.insert(event.node, true);
+                self.grants.bury(at, event.node);
                 self.hang_up(event.node, at);
             }
             _ => {}
@@ -234,6 +235,10 @@ impl Bench {
             self.out.verdict.double_grant += 1;
             self.out.findings.push(Finding::DoubleGrant { event: grant.0 });
         }
+        if self.dead.get(&whose.1).copied().unwrap_or(false) {
+            // What a client asked for that is gone since.
+            self.grants.bury(at, whose.1);
+        }
         self.out.verdict.grants += 1;
         self.grant_moments.push((at, whose.0));
         self.released.insert((whose.0, whose.1), false);
@@ -296,7 +301,7 @@ impl Bench {
         if let TruthEnd::Removed(by) = why {
             self.out.verdict.foreign_release += u64::from(by != client);
         }
-        let lives = !died && !self.dead.get(&client).copied().unwrap_or(false);
+        let lives = died.is_none() && !self.dead.get(&client).copied().unwrap_or(false);
         let sent_release = self.released.get(&(lock, client)).copied().unwrap_or(false);
         if matches!(why, TruthEnd::Expired(_)) && lives && !sent_release {
             self.out.verdict.false_expiry += 1;
@@ -343,6 +348,14 @@ impl Bench {
             return;
         };
         self.request_over(lock, client, ask, &request, at);
+        if ask == Ask::Acquire {
+            // What it asked on the way is over with it, answered or not.
+            for part in [Ask::Enter, Ask::Find, Ask::List, Ask::Watch] {
+                if let Some(request) = self.requests.remove(&(lock, client, part)) {
+                    self.request_over(lock, client, part, &request, at);
+                }
+            }
+        }
         let failed = outcome != Outcome::Ok;
         let late = request.within.is_some_and(|within| at.since(request.from) > within);
         if ask == Ask::Renew && (failed || late) {
@@ -604,7 +617,7 @@ impl Bench {
         self.dead.insert(client, true);
         self.resumed(client, at);
         let locks = self.grants.give_up(id, at, client, None);
-        self.grants.bury(client);
+        self.grants.bury(at, client);
         self.holder_crashes.extend(locks.into_iter().map(|lock| (at, lock)));
         self.hang_up(client, at);
     }
@@ -721,16 +734,22 @@ impl Bench {
 
     fn spans(&mut self, end: Micros) {
         let mut truths: Table<LockId, Vec<Span>> = Table::new();
-        let mut held: Table<(LockId, ProcId), Vec<Span>> = Table::new();
+        let mut held: Table<(LockId, ProcId), [Vec<Span>; 2]> = Table::new();
         for g in self.grants.values() {
             let truth = (g.from, g.truth_end.map_or(end, |t| t.0));
             truths.entry(g.lock).or_default().push(truth);
-            held.entry((g.lock, g.client)).or_default().push(truth);
+            let [alive, buried] = held.entry((g.lock, g.client)).or_default();
+            // Whoever comes back after a death believes and asks for itself, not for what it had.
+            let death = g.died.map_or(truth.1, |died| died.clamp(truth.0, truth.1));
+            alive.push((truth.0, death));
+            buried.push((death, truth.1));
         }
-        for (key, truths) in held {
+        for (key, [alive, buried]) in held {
             let mut accounted = self.belief_spans.get(&key).cloned().unwrap_or_default();
             accounted.extend(self.request_spans.get(&key).into_iter().flatten());
-            self.orphaned(key, without(truths, accounted));
+            let mut orphaned = without(alive, accounted);
+            orphaned.extend(buried);
+            self.orphaned(key, without(orphaned, Vec::new()));
         }
         self.out.verdict.orphan_us = self.out.orphaned.iter().map(|o| o.us).sum();
         let mut idle = 0;

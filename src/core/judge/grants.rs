@@ -20,8 +20,8 @@ pub(super) struct GrantState {
     pub truth_end: Option<(Micros, Option<EventId>)>,
     /// When the service's clock, as it runs now, ends the truth.
     pub expires: Option<Micros>,
-    /// Its holder died since.
-    pub died: bool,
+    /// When its holder died, or ended; from then on it stands for nobody, whoever asks in that name.
+    pub died: Option<Micros>,
     /// When the promise runs out by time; none for a promise without a term.
     pub term_end: Option<Micros>,
     /// When its holder ended the promise: release sent, lock given up, crash; or belief dropped after
@@ -119,7 +119,7 @@ impl Grants {
             from,
             truth_end: None,
             expires: None,
-            died: false,
+            died: None,
             term_end,
             given_up: None,
             dropped: false,
@@ -178,11 +178,11 @@ impl Grants {
         }
     }
 
-    /// A client died, and with it the holder of all its grants.
-    pub fn bury(&mut self, client: ProcId) {
+    /// A client died or ended, and with it the holder of all its grants.
+    pub fn bury(&mut self, at: Micros, client: ProcId) {
         for grant in &self.open {
             if let Some(state) = self.all.get_mut(grant).filter(|g| g.client == client) {
-                state.died = true;
+                state.died.get_or_insert(at);
             }
         }
     }

@@ -92,6 +92,16 @@ pub(super) struct Znode {
     pub(super) books: Option<Stat>,
 }
 
+/// A place that a client keeps while it asks for the same lock in the other mode. In libraries these are
+/// two lock objects of one pair: whoever has taken the one keeps its znode while it waits for the other.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) mode: Mode,
+    pub(super) znode: Znode,
+    /// It believed that it held the lock by it.
+    pub(super) held: bool,
+}
+
 /// A client's place in the queue of one lock.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
@@ -100,6 +110,10 @@ pub(super) struct Place {
     /// The path of its znode without the number.
     pub(super) stem: Path,
     pub(super) znode: Option<Znode>,
+    /// What it has beside that, the newest last.
+    pub(super) kept: Vec<Kept>,
+    /// The letters in front of its znode's name, as long as it tries to create one.
+    pub(super) letters: Option<String>,
     /// A create was not answered: there may be a znode of which it does not know.
     pub(super) unsure: bool,
     /// What it has to wait for, as it last read the queue.
@@ -168,6 +182,8 @@ impl Library {
                 mode: Mode::Exclusive,
                 stem,
                 znode: None,
+                kept: Vec::new(),
+                letters: None,
                 unsure: false,
                 before: None,
                 watching: None,
@@ -318,6 +334,7 @@ impl Library {
         for place in &mut self.places {
             (place.znode, place.before, place.watching) = (None, None, None);
             place.fired = false;
+            place.kept.clear();
         }
         if self.options.doubting != Doubting::Never {
             self.doubt_all(cx, desk);
@@ -362,6 +379,10 @@ impl Library {
         let (lock, place) = (turn.lock, self.place(turn.lock));
         (place.before, place.watching, place.fired) = (None, None, false);
         let (znode, unsure) = (place.znode.take(), std::mem::take(&mut place.unsure));
+        if let Some(kept) = place.kept.pop() {
+            // It has what it had before it asked.
+            (place.mode, place.znode) = (kept.mode, Some(kept.znode));
+        }
         if let Some(znode) = znode {
             self.clean(cx, desk, lock, znode.path);
         } else if unsure && self.options.naming != Naming::Plain {
@@ -382,7 +403,12 @@ impl Library {
         let (lock, word) = (whose.1, whose.2);
         match word {
             Word::Acquire | Word::Step(Step::Enter) => {
-                self.place(lock).wants = true;
+                let place = self.place(lock);
+                place.wants = true;
+                if !place.unsure {
+                    // Another lock is asked for; a try that was not answered keeps its letters.
+                    place.letters = None;
+                }
                 let note = asks(lock, Ask::Acquire, true, within);
                 self.enter(cx, desk, id, mode, note);
             }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::line::{before, stem};
 use super::options::{Naming, TokenOf, Watching};
 use super::path::{Path, number_of};
-use super::recipe::{Aim, Library, Open, Turn, Word, Znode};
+use super::recipe::{Aim, Kept, Library, Open, Turn, Word, Znode};
 use super::request::{Code, CreateMode, Reply, Request, SessionId, Stat};
 use crate::judge::{Ask, Grant, LockId, Mode, Testimony, Token, TruthEnd};
-use crate::sim::{Cx, Outcome, Purpose};
+use crate::sim::{Cx, Micros, Outcome, Purpose};
 use crate::systems::client::{asks, refused};
 use crate::systems::{Desk, Locks, Step};
 
@@ -23,24 +23,34 @@ impl Library {
         note: Option<Testimony>,
     ) {
         let Some(turn) = self.turn(id) else { return };
+        self.change_mode(desk, turn.lock, mode);
         let session = self.handle.session();
         let place = self.place(turn.lock);
-        let fits = place.mode == mode;
-        place.mode = mode;
-        let has = place.znode.as_ref().filter(|znode| Some(znode.session) == session);
-        match has.map(|znode| znode.path.clone()) {
-            Some(_) if fits => {
-                if let Some(note) = note {
-                    cx.note(note);
-                }
-                self.entered(cx, desk, turn);
+        if place.znode.as_ref().is_some_and(|znode| Some(znode.session) == session) {
+            if let Some(note) = note {
+                cx.note(note);
             }
-            Some(other) => {
-                place.znode = None;
-                self.clean(cx, desk, turn.lock, other);
-                self.create(cx, desk, id, note);
-            }
-            None => self.create(cx, desk, id, note),
+            return self.entered(cx, desk, turn);
+        }
+        self.create(cx, desk, id, note);
+    }
+
+    /// Who asks for a lock in the other mode than it has it in keeps what it has: it asks with another
+    /// znode, or goes back to one that it has already.
+    fn change_mode(&mut self, desk: &Desk, lock: LockId, mode: Mode) {
+        let held = desk.believes(lock);
+        let session = self.handle.session();
+        let place = self.place(lock);
+        if std::mem::replace(&mut place.mode, mode) == mode {
+            return;
+        }
+        let before = if mode == Mode::Shared { Mode::Exclusive } else { Mode::Shared };
+        let earlier = place.kept.iter().position(|kept| kept.mode == mode);
+        let earlier = earlier.map(|place_of| place.kept.remove(place_of).znode);
+        if let Some(znode) = std::mem::replace(&mut place.znode, earlier)
+            && Some(znode.session) == session
+        {
+            place.kept.push(Kept { mode: before, znode, held });
         }
     }
 
@@ -56,6 +66,11 @@ impl Library {
         let Some(turn) = self.turn(id) else { return };
         let (parent, naming) = (self.parent(turn.lock), self.options.naming);
         if self.place(turn.lock).unsure && naming != Naming::Plain {
+            if let Some(note) =
+                note.filter(|note| matches!(note, Testimony::Ask { first: true, .. }))
+            {
+                cx.note(note);
+            }
             return self.find(cx, desk, id, Aim::Find);
         }
         if naming == Naming::Session && self.handle.session().is_none() {
@@ -65,9 +80,11 @@ impl Library {
             }
             return self.park(Open { turn: id, lock: turn.lock, aim: Aim::Create });
         }
-        let first = self.first_part(cx);
+        let kept = self.place(turn.lock).letters.take();
+        let first = kept.unwrap_or_else(|| self.first_part(cx));
         let place = self.place(turn.lock);
         let name = [&*first, stem(place.mode)].concat();
+        place.letters = Some(first);
         place.stem = parent.child(&name);
         (place.before, place.watching, place.fired) = (None, None, false);
         let path = place.stem.clone();
@@ -79,8 +96,9 @@ impl Library {
         self.ask(cx, desk, open, request, note);
     }
 
-    /// What stands in front of a znode's name. Real letters are 128 bits; four hexadecimal digits of
-    /// which no two tries share all keep a picture readable.
+    /// What stands in front of a znode's name; every try of one create has the same (Curator's
+    /// `ProtectedMode`). Real letters are 128 bits; four hexadecimal digits of
+    /// which no two creates share all keep a picture readable.
     fn first_part(&mut self, cx: &Cx<'_, Locks>) -> String {
         let digits = |number: u64, count: u32| -> String {
             let places = (0..count).rev();
@@ -141,6 +159,8 @@ impl Library {
     fn gone(&mut self, cx: &mut Cx<'_, Locks>, desk: &mut Desk, turn: Turn) {
         match turn.word {
             Word::Acquire => {
+                // It begins anew, with letters of its own (Curator's `LockInternals` likewise).
+                self.place(turn.lock).letters = None;
                 let note = asks(turn.lock, Ask::Acquire, false, None);
                 self.create(cx, desk, turn.id, note);
             }
@@ -194,6 +214,11 @@ impl Library {
         let place = self.place(turn.lock);
         (place.znode, place.before, place.watching) = (None, None, None);
         place.fired = false;
+        // A program has one word for all that its client has of a lock: the newest goes first.
+        if let Some(kept) = place.kept.pop() {
+            (place.mode, place.znode) = (kept.mode, Some(kept.znode));
+            return self.delete_again(cx, desk, turn, false);
+        }
         self.tidy(cx, desk, turn.lock);
         cx.note(Testimony::Answer(turn.lock, Ask::Release, outcome));
         self.finish(cx, turn.id, outcome);
@@ -408,7 +433,13 @@ impl Library {
         let (parent, options) = (self.parent(lock), self.options);
         let place = self.place(lock);
         let mine = place.znode.as_ref()?.path.clone();
-        let line = before(names, mine.name(), options.sorting)?;
+        let mut line = before(names, mine.name(), options.sorting)?;
+        let owns = |kept: &Kept| kept.held && kept.mode == Mode::Exclusive;
+        if place.mode == Mode::Shared && place.kept.iter().any(owns) {
+            // Whoever holds the lock alone may read as well (Curator's `InterProcessReadWriteLock`); the
+            // other way round a writer waits for every reader, itself included.
+            line.clear();
+        }
         let path = |name: &&str| parent.child(name);
         place.before = match options.watching {
             Watching::Predecessor => line.last().map(path),
@@ -462,6 +493,12 @@ impl Library {
             self.told(cx, lock, Outcome::Closed);
             return self.finish(cx, turn.id, Outcome::Closed);
         }
+        let owns = |kept: &Kept| kept.held && kept.mode == Mode::Exclusive;
+        if self.place(lock).kept.iter().any(owns) && desk.believes(lock) {
+            // It has the lock alone, and goes on having it so.
+            self.told(cx, lock, Outcome::Ok);
+            return self.finish(cx, turn.id, Outcome::Ok);
+        }
         let token = shown(rule, &znode, parent, session);
         // For the books: which grant it is that the client consumes.
         let grant = match cx.commons().queues.grant_of(lock, &znode.path) {
@@ -510,8 +547,18 @@ impl Library {
             Word::Step(Step::Watch) => Ask::Watch,
             _ => Ask::Enter,
         };
-        if ask == Ask::Release {
-            self.place(lock).znode = None;
+        match ask {
+            Ask::Release => {
+                let place = self.place(lock);
+                place.znode = None;
+                place.kept.clear();
+            }
+            // Whether it has a place it does not know: its request has come to an end.
+            Ask::Enter if self.place(lock).wants => {
+                self.told(cx, lock, Outcome::Closed);
+                return self.finish(cx, turn.id, Outcome::Closed);
+            }
+            _ => {}
         }
         cx.note(Testimony::Answer(lock, ask, Outcome::Closed));
         self.finish(cx, turn.id, Outcome::Closed);
@@ -558,9 +605,11 @@ fn shown(
     Some(Token(number))
 }
 
-/// What a client takes for a grant that the service has made to somebody else, or to nobody.
+/// What a client takes for a grant that the service has made to somebody else, or to nobody. Nothing is
+/// promised with it, and nobody has granted twice: it is the client's own rule that erred.
 fn worthless(cx: &mut Cx<'_, Locks>, lock: LockId, mode: Mode, token: Option<Token>) -> Grant {
-    let (client, term, expires, asked, woken) = (cx.me(), None, None, true, false);
+    let (term, expires) = (Some(Micros::ZERO), Some(cx.now()));
+    let (client, asked, woken) = (cx.me(), true, false);
     let grant = Testimony::Grant { lock, client, mode, token, term, expires, asked, woken };
     let grant = Grant(cx.note(grant));
     cx.note(Testimony::Free(grant, TruthEnd::Forgotten));
