@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockscope::judge::{Testimony, Verdict};
 use lockscope::run::{NodeKind, Run, compile, kind};
 use lockscope::search::{Aim, CHECKS, Proof};
-use lockscope::sim::What;
+use lockscope::sim::{Micros, What};
 use lockscope::systems::Registry;
 use support::{Case, Draws, busy, race, seeds, transfer};
 
@@ -297,4 +297,52 @@ fn a_search_has_a_bound_and_says_what_it_left_out() {
     let none = bounded(10);
     assert!(none.places.is_empty() && none.schedules.is_empty());
     assert!(said(&none).starts_with("The run is too long to be searched:"), "{}", said(&none));
+}
+
+#[test]
+fn where_servers_only_keep_one_another_company_one_round_stands_for_all() {
+    // Three servers talk for as long as the run goes on. An edit that names a message by its number, which
+    // never comes, forbids to take one round for another.
+    let work = "acquire; read x; work 300ms; write x = x + 1; release";
+    let mut case = Case::new(&[("x", 0)]).client("client-a", "0s", work);
+    case.scenario.system = "zookeeper".into();
+    case.scenario.settings = Default::default();
+    let case = case
+        .client("client-b", "200ms", work)
+        .set("session.timeout", "4s")
+        .set("lock.disconnected", "wait")
+        .set("link.delay", "10ms")
+        .until("25s");
+    let whole = "drop client-a>resource#9999";
+    let short = proof(&case, Aim::Harm);
+    let case = case.edits(whole);
+    let long = proof(&case, Aim::Harm);
+    assert!(short.period == Some(Micros::from_secs(1)) && long.period.is_none());
+    assert!(!short.exhausted && !long.exhausted && short.places == long.places);
+    assert!(3 * short.work < 2 * long.work, "{} {}", short.work, long.work);
+    let mut harmful = 0;
+    for (a, b) in short.rows.iter().zip(&long.rows) {
+        assert_eq!(a.kinds.map(|n| n > 0), b.kinds.map(|n| n > 0), "{}", a.check);
+        let first = |proof: &Proof, row: &lockscope::search::Row| {
+            row.first.map(|first| (proof.schedules[first].place, proof.schedules[first].length))
+        };
+        assert_eq!(first(&short, a), first(&long, b), "{}", a.check);
+        harmful += a.harmful;
+    }
+    assert!(harmful > 0, "it is to be seen in something");
+    // Every instruction has the same outcomes, all figures of the verdict compared.
+    let outcomes = |proof: &Proof, scenario: &lockscope::run::Scenario| {
+        let mut found: BTreeSet<(usize, bool, String)> = BTreeSet::new();
+        for (index, schedule) in proof.schedules.iter().enumerate() {
+            let edits = proof.edits(index, 0);
+            let run =
+                Run::of(compile(scenario, &edits, &Registry::standard()).expect("it compiles"));
+            let mut verdict = run.judgement.verdict;
+            // Spans grow with the pause.
+            (verdict.overlap_us, verdict.orphan_us) = (0, 0);
+            found.insert((schedule.place, schedule.turned, format!("{verdict:?}")));
+        }
+        found
+    };
+    assert_eq!(outcomes(&short, &case.scenario), outcomes(&long, &case.scenario));
 }

@@ -100,7 +100,7 @@ lockscope search FILE [OPTION]...
 Tries every placement of one pause in a variant of a lesson: before every instruction that a client
 executes, with one length for every order that a length can bring about. All of them run under each
 check of the resource, and the harm is counted. Edits of the variant that stop a process are left out.
-A search has bounds, and prints them: at most 400 instructions, and 20,000,000 events in its runs to
+A search has bounds, and prints them: at most 400 instructions, and 100,000,000 events in its runs to
 find the schedules, and as many to try them. How far it has come is said on standard error; Ctrl+C ends
 it.
 

@@ -11,7 +11,7 @@ use crate::judge::Verdict;
 use crate::lesson::{BASE, Lesson};
 use crate::narrate;
 use crate::run::{self, ScenarioError};
-use crate::search::{Aim, Proof, Row};
+use crate::search::{Aim, MOST_WORK, Proof, Row};
 use crate::sim::list;
 use crate::systems::Registry;
 
@@ -20,6 +20,9 @@ const OPTIONS: [&str; 7] =
 const FORMATS: [&str; 2] = ["text", "json"];
 /// What may go wrong in a search of a later edition.
 const UNBUILT: [&str; 7] = ["cut", "crash", "kill", "delay", "drop", "duplicate", "clock"];
+
+/// How much a search handles here, where nobody waits for a page: see [`MOST_WORK`].
+const MOST_HERE: u32 = 5 * MOST_WORK;
 
 /// What was asked for.
 struct Wanted<'a> {
@@ -101,6 +104,7 @@ fn searched(lesson: &Lesson, wanted: &Wanted<'_>) -> Result<Proof, Vec<ScenarioE
     let registry = Registry::standard();
     let compile = |edits: &[String]| run::compile(&given.scenario, edits, &registry);
     let mut proof = Proof::new(&compile, &edits, wanted.aim)?;
+    proof.most = MOST_HERE;
     let mut meter = Meter::new();
     while proof.step() {
         meter.show(&proof);

@@ -21,6 +21,14 @@ pub fn bounds(proof: &Proof) -> Vec<String> {
     if proof.counted() {
         said.push(how_long_it_is(proof));
     }
+    if let Some(period) = proof.period {
+        said.push(format!(
+            "Where all others only repeat themselves, at the latest every {}, a later return meets what one \
+             of a period before met: those of one period are tried, and those so late that the run ends \
+             before their consequences do.",
+            span(period)
+        ));
+    }
     said.push(
         "An order is what each node sees, one thing after the other, and what the judge weighs."
             .into(),

@@ -7,15 +7,27 @@ use crate::systems::{Body, Locks};
 
 /// FNV-1a over words of 64 bits: orders are told apart by it, and it never leaves the program.
 #[derive(Clone, Copy, Debug)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
+
+impl Default for Mix {
+    fn default() -> Mix {
+        START
+    }
+}
 
 impl Mix {
-    fn add(&mut self, word: u64) {
+    /// What it has come to.
+    pub fn sum(self) -> u64 {
+        self.0
+    }
+
+    /// Adds a number.
+    pub fn add(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(29);
     }
 
     /// Adds a word of text; its first eight bytes and its length tell all kinds of events apart.
-    fn word(&mut self, text: &str) {
+    pub fn word(&mut self, text: &str) {
         let bytes = text.bytes().take(8).fold(0, |sum, byte| sum << 8 | u64::from(byte));
         self.add(bytes ^ (text.len() as u64) << 56);
     }

@@ -14,6 +14,7 @@
 //! and another one begins there.
 
 use super::ear::Ear;
+use super::repeats::{Repeat, Tape, repeat};
 use crate::judge::Setup;
 use crate::run::Compiled;
 use crate::sim::{Halt, Micros, Plan, ProcId, Step, Stop, World, sort_by_key};
@@ -98,6 +99,7 @@ impl Still {
                 break;
             }
             let entry = Entry { at: due.at, what: due.what, address };
+            trace.last = due.at;
             trace.add(due.whom.map(|p| p.0), entry);
             if ear.weighings > before {
                 trace.add(Some(JUDGE), entry);
@@ -112,9 +114,9 @@ impl Still {
     }
 
     /// After this moment nothing happens any more while the process stands still, and no deadline
-    /// that it knows of is to come.
-    fn last(&self) -> Micros {
-        let mut still = self.clone();
+    /// that it knows of is to come. And from when on what happens repeats itself.
+    fn last(&self) -> (Micros, Option<Repeat>) {
+        let (mut still, mut tape) = (self.clone(), Tape::default());
         let mut last = still.from;
         for fact in still.world.facts(still.who) {
             if let Fact::Ring { until, .. } = fact {
@@ -122,14 +124,16 @@ impl Still {
             }
         }
         while let Some(due) = still.world.next_due().filter(|due| due.at != FOREVER) {
-            if !still.world.step(&mut still.ear) {
+            if !still.world.step(&mut tape) {
                 break;
             }
             last = last.max(due.at);
         }
+        let repeat = repeat(&still.world, &tape);
         // A whole second more, because whoever comes back then is alone, and reads better.
         let second = Micros::from_secs(1);
-        last.plus(Micros(second.0 - last.since(still.from).0 % second.0)).min(still.world.until())
+        let last = last.plus(Micros(second.0 - last.since(still.from).0 % second.0));
+        (last.min(still.world.until()), repeat)
     }
 }
 
@@ -147,42 +151,48 @@ struct Entry {
 
 /// What was handled in a run, and by whom.
 #[derive(Clone, Default, Debug)]
-struct Trace(Vec<(u16, Entry)>);
+struct Trace {
+    entries: Vec<(u16, Entry)>,
+    /// When the last thing was handled.
+    last: Micros,
+}
 
 impl Trace {
     fn add(&mut self, whom: Option<u16>, entry: Entry) {
-        self.0.push((whom.unwrap_or(ALL), entry));
+        self.entries.push((whom.unwrap_or(ALL), entry));
     }
 
     /// The end of the run passes over every node.
     fn end(&mut self, until: Micros) {
-        let place = self.0.iter().position(|e| e.1.at > until).unwrap_or(self.0.len());
-        self.0.insert(place, (ALL, Entry { at: until, what: (u32::MAX - 4, 0), address: 0 }));
-        // What concerns all nodes stands in each one's list.
-        let mut nodes: Vec<u16> = self.0.iter().map(|e| e.0).filter(|n| *n != ALL).collect();
-        crate::sim::sort(&mut nodes);
-        nodes.dedup();
-        let mut each = Vec::with_capacity(self.0.len() + nodes.len());
-        for (node, entry) in self.0.drain(..) {
-            match node {
-                ALL => each.extend(nodes.iter().map(|n| (*n, entry))),
-                node => each.push((node, entry)),
+        let place = self.entries.iter().position(|e| e.1.at > until).unwrap_or(self.entries.len());
+        let end = Entry { at: until, what: (u32::MAX - 4, 0), address: 0 };
+        self.entries.insert(place, (ALL, end));
+        let mut lists: Vec<(u16, Vec<Entry>)> = Vec::new();
+        for (node, _) in &self.entries {
+            if *node != ALL && !lists.iter().any(|list| list.0 == *node) {
+                lists.push((*node, Vec::new()));
             }
         }
-        sort_by_key(&mut each, |e| e.0);
-        self.0 = each;
+        sort_by_key(&mut lists, |list| list.0);
+        for (node, entry) in self.entries.drain(..) {
+            // What concerns all nodes stands in each one's list.
+            let whose = lists.iter_mut().filter(|list| node == ALL || list.0 == node);
+            whose.for_each(|list| list.1.push(entry));
+        }
+        let each = |(node, list): (u16, Vec<Entry>)| list.into_iter().map(move |e| (node, e));
+        self.entries = lists.into_iter().flat_map(each).collect();
     }
 
     /// How many microseconds the return can come later until two things at one node meet: computed
     /// from the same run with a return one microsecond later, by which everything either moved or
     /// did not. None where nothing ever meets; an error where the order is another already.
     fn until_next(&self, later: &Trace) -> Result<Option<Micros>, ()> {
-        if self.0.len() != later.0.len() {
+        if self.entries.len() != later.entries.len() {
             return Err(());
         }
         let mut next: Option<Micros> = None;
         let mut before: Option<(u16, Micros, u64)> = None;
-        for ((node, one), (other, two)) in self.0.iter().zip(&later.0) {
+        for ((node, one), (other, two)) in self.entries.iter().zip(&later.entries) {
             if (node, one.what, one.address) != (other, two.what, two.address) {
                 return Err(());
             }
@@ -201,8 +211,8 @@ impl Trace {
     /// Whether another run is the one that comes out when everything goes on moving as it began to:
     /// `later` is a microsecond later, `then` so much.
     fn goes_on(&self, later: &Trace, so_much: Micros, then: &Trace) -> bool {
-        let all = self.0.iter().zip(&later.0).zip(&then.0);
-        self.0.len() == then.0.len()
+        let all = self.entries.iter().zip(&later.entries).zip(&then.entries);
+        self.entries.len() == then.entries.len()
             && all.into_iter().all(|(((node, one), (_, two)), (other, three))| {
                 let speed = two.at.since(one.at).0;
                 (node, one.what, one.address) == (other, three.what, three.address)
@@ -220,13 +230,33 @@ pub(super) struct Stretch {
     pub order: u64,
 }
 
+/// Lengths that are not looked at, because those of one period before stand for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Skipped {
+    /// The first of them.
+    pub from: Micros,
+    /// The first that is looked at again.
+    pub to: Micros,
+    /// The period.
+    pub period: Micros,
+}
+
 /// Goes through the returns of a pause from the earliest to the latest.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     still: Still,
+    /// The same as it was at first, and how many stretches of another sweep were found here too; none
+    /// where it goes its own way.
+    behind: Option<(Box<Still>, usize)>,
     /// The next return to look at.
     at: Micros,
     last: Micros,
+    /// Where the rest of the world repeats itself, until that is made use of.
+    repeat: Option<Repeat>,
+    /// How long a run goes on after a return in which it does.
+    slowest: Micros,
+    /// The lengths that repeat what shorter ones brought about, a whole number of periods shorter.
+    pub skipped: Option<Skipped>,
     /// What was found, in order; stretches that follow each other differ.
     pub found: Vec<Stretch>,
     /// How many runs it took.
@@ -240,8 +270,19 @@ impl Sweep {
     pub fn new(compiled: &Compiled, step: Step) -> Option<Sweep> {
         let still = Still::before(compiled, step, None)?;
         let at = still.from.plus(TICK);
-        let last = still.last().plus(TICK);
-        Some(Sweep { still, at, last, found: Vec::new(), runs: 0, work: 0 })
+        let (last, repeat) = still.last();
+        Some(Sweep {
+            behind: Some((Box::new(still.clone()), 0)),
+            still,
+            at,
+            last: last.plus(TICK),
+            repeat,
+            slowest: Micros::ZERO,
+            skipped: None,
+            found: Vec::new(),
+            runs: 0,
+            work: 0,
+        })
     }
 
     /// The longest pause that is looked at.
@@ -256,8 +297,36 @@ impl Sweep {
 
     /// The order that a pause of this length leads to.
     pub fn order_at(&self, length: Micros) -> u64 {
+        let length = match self.skipped.filter(|s| s.from <= length && length < s.to) {
+            Some(s) => Micros(length.0 - (length.since(s.from).0 / s.period.0 + 1) * s.period.0),
+            None => length,
+        };
         let after = self.found.partition_point(|s| s.from <= length);
         after.checked_sub(1).and_then(|i| self.found.get(i)).map_or(0, |s| s.order)
+    }
+
+    /// Looks whether one more stretch of a sweep that is done is one of this world too, in which another
+    /// check is made. A check that has let everything pass has changed nothing, and it lets the same pass
+    /// wherever all comes in the same order: so one run says it of the whole stretch. Where one is another,
+    /// this world goes its own way.
+    pub fn step_behind(&mut self, lead: &Sweep) {
+        let Some((_, place)) = self.behind else { return self.step() };
+        let Some(stretch) = lead.found.get(place) else {
+            (self.found, self.skipped) = (lead.found.clone(), lead.skipped);
+            self.at = self.last.plus(TICK);
+            return;
+        };
+        let back = self.still.from.plus(stretch.from);
+        self.still.go_to(back);
+        let (order, trace) = self.still.trace(back);
+        self.runs += 1;
+        self.work += trace.entries.len() as u64;
+        let same = order == stretch.order && self.last == lead.last;
+        match self.behind.take() {
+            Some((first, place)) if same => self.behind = Some((first, place + 1)),
+            Some((first, _)) => self.still = *first,
+            None => {}
+        }
     }
 
     /// Looks at one stretch.
@@ -270,7 +339,7 @@ impl Sweep {
         }
         let (_, later) = self.still.trace(from.plus(TICK));
         self.runs += 2;
-        self.work += (trace.0.len() + later.0.len()) as u64;
+        self.work += (trace.entries.len() + later.entries.len()) as u64;
         let next = match trace.until_next(&later) {
             Err(()) => Some(from.plus(TICK)),
             Ok(gap) => gap.map(|gap| from.plus(gap)),
@@ -279,11 +348,35 @@ impl Sweep {
         let mut bends = |at: Micros| {
             self.runs += 1;
             let (there, then) = self.still.trace(at);
-            self.work += then.0.len() as u64;
+            self.work += then.entries.len() as u64;
             there != order || !trace.goes_on(&later, at.since(from), &then)
         };
         let bend = first(from, end, &mut bends);
         self.at = bend.unwrap_or(end.plus(TICK));
+        if self.repeat.is_some_and(|repeat| self.at > repeat.from) {
+            let longest = trace.last.since(from).max(later.last.since(from));
+            self.slowest = self.slowest.max(longest);
+            self.skip();
+        }
+    }
+
+    /// Whoever comes back a whole number of periods later meets the same; only towards the end of the run
+    /// there is less time for what it brings about.
+    fn skip(&mut self) {
+        let until = self.still.world.until();
+        let Some(Repeat { from, period }) = self.repeat else { return };
+        if self.at < from.plus(period) {
+            return;
+        }
+        self.repeat = None;
+        let needed = self.at.plus(self.slowest).plus(period);
+        let periods = until.since(needed).0 / period.0;
+        if needed < until && periods > 0 {
+            let start = self.at.since(self.still.from);
+            self.at = Micros(self.at.0 + periods * period.0);
+            self.skipped =
+                Some(Skipped { from: start, to: self.at.since(self.still.from), period });
+        }
     }
 }
 

@@ -117,6 +117,9 @@ pub struct Proof {
     pub most: u32,
     /// It had done all that it does before it knew all schedules.
     pub exhausted: bool,
+    /// The longest period in which the rest of the world repeats itself while somebody stands still, where
+    /// one period's returns stood for later ones.
+    pub period: Option<Micros>,
     /// The edits of the scenario that stopped a process, which were left out.
     pub left_out: usize,
     /// What everything is called.
@@ -182,6 +185,7 @@ impl Proof {
             work: 0,
             most: MOST_WORK,
             exhausted: false,
+            period: None,
             left_out: given.edits.iter().filter(|e| stops(&e.action)).count(),
             scenario: given.scenario.clone(),
             names: given.names.clone(),
@@ -276,9 +280,15 @@ impl Proof {
             self.sweeps = self.worlds.iter().map(|w| Sweep::new(&w.1, step)).collect();
             self.next += 1;
         }
-        match self.sweeps.iter_mut().flatten().find(|s| !s.is_done()) {
-            Some(sweep) => sweep.step(),
-            None => self.merge(),
+        let open = |s: &Option<Sweep>| s.as_ref().is_some_and(|s| !s.is_done());
+        let Some(index) = self.sweeps.iter().position(open) else { return self.merge() };
+        // The worlds under one order on resume stand together; the first of them goes ahead.
+        let lead = index - index % self.rows.len();
+        let (before, rest) = self.sweeps.split_at_mut(index);
+        let Some(Some(sweep)) = rest.first_mut() else { return };
+        match before.get(lead) {
+            Some(Some(lead)) => sweep.step_behind(lead),
+            _ => sweep.step(),
         }
     }
 
@@ -298,11 +308,18 @@ impl Proof {
                 let end = starts.get(index + 1).map_or(longest, |next| Micros(next.0 - 1));
                 let order = |s: &Option<Sweep>| s.as_ref().map_or(0, |s| s.order_at(*start));
                 if seen.insert(sweeps.iter().map(order).collect()) {
+                    // What is not looked at is the last that an order is shown by.
+                    let skips = there().filter_map(|s| s.skipped).map(|s| s.from);
+                    let end = skips
+                        .filter(|from| start < from)
+                        .fold(end, |end, from| end.min(Micros(from.0 - 1)));
                     let span = (*start, end.max(*start));
                     let length = roundest(span);
                     self.schedules.push(Schedule { place, turned, length, span });
                 }
             }
+            let periods = there().filter_map(|s| s.skipped).map(|s| s.period);
+            self.period = periods.chain(self.period).max();
             self.runs += there().map(|s| s.runs).sum::<u64>();
             self.work += there().map(|s| s.work).sum::<u64>();
         }

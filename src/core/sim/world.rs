@@ -100,6 +100,11 @@ impl<D: Domain> World<D> {
         self.core.now
     }
 
+    /// What determines the run.
+    pub fn plan(&self) -> &Plan<D> {
+        &self.core.plan
+    }
+
     /// The latest end of the run.
     pub fn until(&self) -> Micros {
         self.core.plan.until
