@@ -206,6 +206,12 @@ pub struct Variant {
     pub edits: Vec<Line>,
     /// What is asserted of its run.
     pub expect: Vec<Line>,
+    /// What its run shows, for whoever comes to it by a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shows: Option<String>,
+    /// The event at which a link to it arrives; without one, the moment on screen stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Line>,
 }
 
 /// Clients by node id.

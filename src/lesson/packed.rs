@@ -191,7 +191,7 @@ packed! {
         id, number, title, minutes, class, covers, faults, hook, say, scenario, variants, defences, predictions, recall, tasks,
         cards, debate, rulings = "verdict", pin, evidence, machines, report, teach, intro, beats,
     }
-    Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect }
+    Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect, shows, at }
     Defence { title, edit }
     Beat { id, title, at, variant, blocks }
     Predict { id, question, at, variant, answers, shown, look, why }

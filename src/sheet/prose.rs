@@ -1,7 +1,7 @@
 //! Elements of a document, and the words of a lesson as elements.
 
 use crate::diagram::Element;
-use crate::lesson::{BASE, Block, Inline, Lesson, Target};
+use crate::lesson::{BASE, Beat, Block, Inline, Lesson, Target, Variant};
 use crate::sim::EventId;
 
 /// An element of a class with these in it.
@@ -44,6 +44,18 @@ pub struct Prose<'l> {
 impl Prose<'_> {
     pub fn blocks(&self, blocks: &[Block]) -> Vec<Element> {
         blocks.iter().map(|block| self.block(block)).collect()
+    }
+
+    /// What the runs show that the words of a beat link to, where they say it themselves.
+    pub fn linked(&self, beat: &Beat) -> Option<Element> {
+        let item = |variant: &Variant| {
+            let shows = variant.shows.as_ref().filter(|_| variant.name != beat.variant)?;
+            let told = beat.blocks.iter().any(|b| b.links_to(&variant.name));
+            let title = said("strong", "", format!("{}. ", variant.title));
+            told.then(|| tag("li", "", [title, plain(shows)]))
+        };
+        let items: Vec<Element> = self.lesson.variants.iter().filter_map(item).collect();
+        (!items.is_empty()).then(|| tag("ul", "", items))
     }
 
     fn block(&self, block: &Block) -> Element {

@@ -80,7 +80,9 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
         before = at;
         let moment = format!("{} · {}", index + 1, narrate::moment(at));
         let caption = [said("p", "kicker", moment), said("h3", "", frame.title(run))];
-        let caption = tag("figcaption", "prose", caption).holding(prose.blocks(frame.blocks()));
+        let caption = tag("figcaption", "prose", caption)
+            .holding(prose.blocks(frame.blocks()))
+            .holding(frame.beat.and_then(|beat| prose.linked(beat)));
         let image = tag("div", "frame-picture", [image]).holding(way(prose, frame, at));
         let figure = tag("figure", "frame", [caption, image]);
         let item = tag("li", "", [figure]);

@@ -5,7 +5,7 @@ use super::state::{State, own_edits};
 use super::strings;
 use super::voice::Wish;
 use crate::judge::Finding;
-use crate::lesson::{Claim, Lesson, Level, Line, Task};
+use crate::lesson::{Claim, Lesson, Level, Line, Task, Variant, anchor};
 use crate::run::{Action as Deed, Edit, NodeKind, Run};
 use crate::sim::Micros;
 
@@ -185,12 +185,33 @@ impl State {
         variant.is_some_and(|v| blocks.iter().any(|b| b.links_to(&v.name)))
     }
 
-    /// Runs a variant that the words on screen link to; the words and the moment stay.
+    /// Runs a variant that the words on screen link to. The moment stays, unless the variant says where
+    /// to look or the words are about this very run; the words stay, unless it has some of its own.
     pub(super) fn follow(&mut self, index: usize) {
         let Some(variant) = self.lesson.variants.get(index) else { return };
         let (beat, title) = (self.beat(), variant.title.clone());
+        let told =
+            beat.filter(|b| self.lesson.beats.get(*b).is_some_and(|b| b.variant == variant.name));
+        let at = variant.at.as_ref().map(|at| at.text.clone()).filter(|_| told.is_none());
         self.edit(index, own_edits(&self.lesson, index), None, title);
+        if let Some(beat) = told {
+            self.turn(beat);
+            return;
+        }
+        if let Some(Ok(event)) = at.map(|at| anchor(&self.show.run, &at)) {
+            self.jump(self.show.head(Some(event.0)));
+        }
         self.turned = beat;
+    }
+
+    /// The variant on screen, where a link of the words at the head leads to it and it says itself what
+    /// it shows.
+    pub fn followed(&self) -> Option<&Variant> {
+        let variant = self.lesson.variants.get(self.show.variant).filter(|v| v.shows.is_some())?;
+        let index = self.beat().filter(|b| self.speaks_of_this_run(*b))?;
+        let other = self.lesson.beats.get(index)?.variant != variant.name;
+        let exact = own_edits(&self.lesson, self.show.variant) == self.edits;
+        (other && exact).then_some(variant)
     }
 
     /// The resource that tokens are sent to by hand: the first one.

@@ -332,8 +332,11 @@ pub fn lead(state: &State) -> Html {
         Some(Ok(event)) => state.head.event == Some(*event) || state.turned == Some(i),
         _ => state.turned == Some(i),
     };
+    let followed = state.followed().filter(|_| told);
+    let title = followed.map_or(title, |v| &v.title);
     let words = match (beat, state.head.event) {
         _ if state.looking().is_some() => strings::LOOK.into(),
+        _ if followed.is_some() => followed.and_then(|v| v.shows.clone()).unwrap_or_default(),
         (None, None) => state.lesson.hook.clone(),
         (Some((i, beat)), _) if told && here(i) => first_words(&beat.blocks),
         (_, Some(event)) => state.event_told(event).unwrap_or_default(),

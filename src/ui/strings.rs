@@ -737,6 +737,10 @@ pub fn about_run(title: &str) -> String {
     format!("These words are about the run “{title}”.")
 }
 
+pub fn back_to(title: &str) -> String {
+    format!("Back to “{title}”")
+}
+
 pub fn strayed(title: &str) -> String {
     format!(
         "From here on this run goes its own way, and the story is about the run “{title}”. What \

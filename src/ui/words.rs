@@ -21,7 +21,7 @@ use super::tag::html;
 use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
 use super::versus::Against;
-use crate::lesson::{Beat, Block, Inline, Machine, Target};
+use crate::lesson::{Beat, Block, Inline, Machine, Target, Variant};
 use crate::run::Ground;
 use crate::sheet::{reported, to_type};
 use crate::systems::{RESOURCE_RULES, Rules};
@@ -144,6 +144,9 @@ fn story(props: &Props) -> Html {
     if let Some(variant) = state.strayed() {
         return strayed(state, to, variant);
     }
+    if let (Some(variant), Some(beat)) = (state.followed(), told) {
+        return followed(state, to, variant, beat);
+    }
     let other = state.turned.is_some_and(elsewhere_told);
     html! {
         <section class="story" aria-label={strings::STORY}>
@@ -158,6 +161,35 @@ fn story(props: &Props) -> Html {
                         { evidence(&b.blocks, state) }
                     </>
                 }) }
+            </div>
+        </section>
+    }
+}
+
+/// A run that a link led to: what it shows, the other links beside that one, and the way back.
+fn followed(
+    state: &State,
+    to: &UseReducerDispatcher<Model>,
+    variant: &Variant,
+    beat: &Beat,
+) -> Html {
+    let rows: Vec<Block> = beat.blocks.iter().filter(|b| is_links(b)).cloned().collect();
+    let own = state.lesson.variants.iter().position(|v| v.name == beat.variant);
+    let to_own = to.clone();
+    let onclick = Callback::from(move |_: MouseEvent| {
+        own.iter().for_each(|own| to_own.dispatch(Action::Follow(*own)));
+        // The button goes away with its press.
+        platform::focus("words");
+    });
+    html! {
+        <section class="story" aria-label={strings::STORY}>
+            <p class="kicker">{ kicker(state, true) }</p>
+            { turns(state, to) }
+            <h1>{ &variant.title }</h1>
+            <div class="prose">
+                <p>{ variant.shows.as_deref().unwrap_or_default() }</p>
+                { blocks(&rows, state, to) }
+                <p><button type="button" class="link" {onclick}>{ strings::back_to(&beat.title) }</button></p>
             </div>
         </section>
     }
@@ -318,6 +350,10 @@ pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -
         Block::Quote(inner) => html! { <blockquote>{ blocks(inner, state, to) }</blockquote> },
     };
     list.iter().map(block).collect()
+}
+
+fn is_links(block: &Block) -> bool {
+    matches!(block, Block::Paragraph(line) if is_row(line))
 }
 
 /// A paragraph of nothing but links to runs.

@@ -66,6 +66,10 @@ impl Checked {
             };
             self.claim(line, result.map_err(words));
         }
+        if let Some(at) = &variant.at {
+            let expected = |why: String| format!("{why}; expected the event where links arrive");
+            self.claim(at, anchor(run, &at.text).map(|_| ()).map_err(expected));
+        }
         let beats: Vec<&Beat> = lesson.beats.iter().filter(|b| b.variant == variant.name).collect();
         for (index, beat) in beats.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|i| beats.get(i)).copied();

@@ -419,10 +419,23 @@ impl Reader<'_, '_> {
         let gateway = self.want(&mut f, "gateway", Self::truth).unwrap_or_default();
         let edits = self.want(&mut f, "edits", Self::lines).unwrap_or_default();
         let expect = self.need(&mut f, "expect", Self::lines);
+        let shows = self.want(&mut f, "shows", Self::words);
+        let at = self.want(&mut f, "at", Self::line);
         self.rest(f);
         let title = title.unwrap_or_else(|| default_title(&name));
-        let expect = expect?;
-        Some(Variant { name, title, settings, clients, cells, invariant, gateway, edits, expect })
+        Some(Variant {
+            name,
+            title,
+            settings,
+            clients,
+            cells,
+            invariant,
+            gateway,
+            edits,
+            expect: expect?,
+            shows,
+            at,
+        })
     }
 }
 

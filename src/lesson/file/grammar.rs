@@ -382,6 +382,8 @@ pub const KEYS: &[Key] = &[
     key("variants.NAME.title", "text", Some("from the name"), "What its tab is called."),
     key("variants.NAME.edits", "list of edits", Some("[]"), "What happens to the scenario."),
     key("variants.NAME.expect", "list of assertions", None, "What must come out."),
+    key("variants.NAME.shows", "text", None, "What its run shows, where words link to it."),
+    key("variants.NAME.at", "event", None, "Where a link to it arrives."),
     key("variants.NAME.gateway", "true or false", Some("false"), "A gateway for this variant."),
     key(
         "variants.NAME.settings",

@@ -155,9 +155,26 @@ fn syntax_errors(source: &mut Source<'_>, base: usize, errors: &[toml::de::Error
     }
 }
 
+/// What stands above and below the front matter.
+const FENCE: &str = "+++";
+
+/// A front matter that seems to end twice: the rest of it would be read as words.
+fn again(source: &mut Source<'_>, mut at: usize) {
+    let words = source.text.get(at..).unwrap_or_default();
+    for line in words.split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            source.wrong(
+                at,
+                "found a third line `+++`, expected one above the front matter and one below it",
+            );
+            return;
+        }
+        at += line.len();
+    }
+}
+
 /// The bytes of the front matter, and where the words begin.
 fn split(source: &mut Source<'_>) -> Option<(usize, usize, usize)> {
-    const FENCE: &str = "+++";
     let text = source.text;
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut lines = text.get(start..)?.split_inclusive('\n');
@@ -176,6 +193,7 @@ fn split(source: &mut Source<'_>) -> Option<(usize, usize, usize)> {
     let mut at = from;
     for line in lines {
         if line.trim_end() == FENCE {
+            again(source, at + line.len());
             return Some((from, at, at + line.len()));
         }
         at += line.len();
@@ -228,6 +246,7 @@ impl Checker<'_, '_, '_> {
                 continue;
             };
             self.variant(lesson, variant, &compiled);
+            self.linked(lesson, variant);
             for draft in words.beats.iter().filter(|d| d.beat.variant == variant.name) {
                 if let Err(error) = EventRef::parse(&draft.beat.at.text, &compiled.names) {
                     let text = &draft.beat.at.text;
@@ -385,11 +404,29 @@ impl Checker<'_, '_, '_> {
         }
     }
 
+    /// Words for whoever follows a link need a link.
+    fn linked(&mut self, lesson: &Lesson, variant: &Variant) {
+        let key = match (&variant.shows, &variant.at) {
+            (Some(_), _) => "shows",
+            (None, Some(_)) => "at",
+            (None, None) => return,
+        };
+        if lesson.links_to(&variant.name).is_none() {
+            let link = format!("expected a link `[words](run:{})` in a beat", variant.name);
+            let message = format!("no words lead to this run, so that nobody sees this; {link}");
+            self.wrong(&["variants", &variant.name, key], 0, message);
+        }
+    }
+
     fn variant(&mut self, lesson: &Lesson, variant: &Variant, compiled: &Compiled) {
         let names = &compiled.names;
         for (index, line) in variant.expect.iter().enumerate() {
             let parsed = Claim::parse(&line.text, names).map(|_| ());
             self.line(parsed, &["variants", &variant.name, "expect", &index.to_string()]);
+        }
+        if let Some(at) = &variant.at {
+            let parsed = EventRef::parse(&at.text, names).map(|_| ());
+            self.line(parsed, &["variants", &variant.name, "at"]);
         }
         let own = lesson.predictions.iter().enumerate();
         for (index, prediction) in own.filter(|(_, p)| p.variant == variant.name) {
