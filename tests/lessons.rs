@@ -278,6 +278,50 @@ fn a_spoilt_lesson_is_an_error_and_never_a_panic() {
     assert!(errors > ROUNDS / 2, "most of them are noticed: {errors}");
 }
 
+/// What is said of the first example of the manual with each of these words in place of others.
+fn altered(changes: &[(&str, &str)]) -> Vec<String> {
+    let manual = manual();
+    let example = manual.split("````markdown\n").nth(1).and_then(|e| e.split("````").next());
+    let mut text = example.unwrap_or("").to_string();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let wrong = match lesson::parse(&text) {
+        Err(errors) => errors,
+        Ok(lesson) => lesson::check(&lesson).failed,
+    };
+    wrong.into_iter().map(|e| e.message).collect()
+}
+
+#[test]
+fn a_run_that_words_link_to_may_say_what_it_shows_and_where() {
+    let variant = |at: &str| {
+        let keys = format!("at = \"{at}\"\nshows = \"Two grants.\"\nexpect = [\"grants == 2\"]");
+        format!("[variants.also]\n{keys}\n\n[teach]")
+    };
+    let link = ("A has written 90 and", "A has written 90, [as here](run:also), and");
+    let said = |at: &str, more: &[(&str, &str)]| {
+        altered(&[&[("[teach]", variant(at).as_str())], more].concat())
+    };
+    assert_eq!(said("grant client-b", &[link]), Vec::<String>::new());
+    let unseen = said("grant client-b", &[]);
+    assert!(
+        matches!(unseen.as_slice(), [e] if e.starts_with("no words lead to this run")),
+        "{unseen:?}"
+    );
+    let never = said("expire client-b", &[link]);
+    assert!(matches!(never.as_slice(), [e] if e.contains("where links arrive")), "{never:?}");
+    let nobody = said("grant client-z", &[link]);
+    assert!(matches!(nobody.as_slice(), [e] if e.contains("client-z")), "{nobody:?}");
+}
+
+#[test]
+fn a_front_matter_ends_once() {
+    let said = altered(&[("[teach]", "+++\n\n[teach]")]);
+    assert!(said.iter().any(|e| e.contains("third line `+++`")), "{said:?}");
+}
+
 #[test]
 fn the_examples_of_the_manual_are_lessons_that_hold() {
     let manual = manual();
