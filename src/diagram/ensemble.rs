@@ -7,10 +7,10 @@ use super::palette::Role;
 use super::picture::{Area, Point, Shape};
 use super::queue::BURST;
 use super::words::short;
-use crate::judge::{Standing, Testimony, Token};
+use crate::judge::{SessionState, Standing, Testimony, Token};
 use crate::narrate;
 use crate::run::Run;
-use crate::sim::{EventId, Micros, MsgId, ProcId, Set, Table, What};
+use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
 
 /// What a leader and the others say about a change: its proposal, their words that it is logged, and its
 /// word that it is decided.
@@ -50,6 +50,7 @@ pub(super) struct Lapse {
     pub event: EventId,
     pub node: ProcId,
     pub client: ProcId,
+    pub which: u16,
     pub heard: Micros,
     /// From when on it was too long.
     pub due: Micros,
@@ -189,7 +190,8 @@ pub(super) fn stands(run: &Run) -> Vec<Stand> {
 pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
     let events = run.record.events.iter().enumerate();
     let lapses = events.filter_map(|(index, event)| match event.note() {
-        Some(Testimony::Lapse { client, heard, span, .. }) => Some(Lapse {
+        Some(Testimony::Lapse { client, which, heard, span, .. }) => Some(Lapse {
+            which: *which,
             event: EventId(index as u32),
             node: event.node,
             client: *client,
@@ -200,6 +202,30 @@ pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
         _ => None,
     });
     lapses.collect()
+}
+
+/// `A’s session`, and which of them where it has had several before an event.
+pub(super) fn session(run: &Run, client: ProcId, which: u16, event: EventId) -> String {
+    let begun = |event: &&Event<Testimony>| {
+        let begins = matches!(event.note(), Some(Testimony::Session(SessionState::Begun)));
+        event.node == client && begins
+    };
+    let who = short(run, client);
+    let before = run.record.events.iter().take(event.0 as usize);
+    if which > 1 || before.filter(begun).count() > 1 {
+        return format!("{who}’s {} session", narrate::ordinal(which));
+    }
+    format!("{who}’s session")
+}
+
+/// The same of the session whose end was wanted last before an event.
+pub(super) fn lapsed(run: &Run, client: ProcId, event: EventId) -> String {
+    let mut before = run.record.events.iter().take(event.0 as usize).rev();
+    let which = before.find_map(|event| match event.note() {
+        Some(Testimony::Lapse { client: of, which, .. }) if *of == client => Some(*which),
+        _ => None,
+    });
+    session(run, client, which.unwrap_or(1), event)
 }
 
 impl Composer<'_> {
@@ -253,12 +279,12 @@ impl Composer<'_> {
                 self.push(lapse.event, Role::Muted, lapse.due, Some(lapse.at), shape);
             }
             self.board.block(Area { bottom, ..bar });
-            let who = short(self.run, lapse.client);
+            let who = session(self.run, lapse.client, lapse.which, lapse.event);
             let lasts = narrate::span(lapse.due.since(lapse.heard));
             let over = narrate::span(lapse.at.since(lapse.due));
             let words = [
-                vec![format!("{who}’s session: {lasts} of silence, + {over}")],
-                vec![format!("{who}’s session:"), format!("silent {lasts}"), format!("+ {over}")],
+                vec![format!("{who}: {lasts} of silence, + {over}")],
+                vec![format!("{who}:"), format!("silent {lasts}"), format!("+ {over}")],
             ];
             let face = blocks(&words, false);
             let spots = self.outside(&face, (due + bottom) / 2);

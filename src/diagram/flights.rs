@@ -222,7 +222,7 @@ impl Composer<'_> {
         let mut stretches = self.stretches(track);
         let (event, from, y) = (flight.event, flight.sent, track.first().map_or(0, |p| p.y));
         if let Some(token) = flight.plate {
-            let face = Face::Plate(token.0.to_string());
+            let face = Face::Plate(narrate::figure(self.run.names(), token));
             let middle = (stretches.len().saturating_sub(1)) / 2;
             let mut order = stretches.clone();
             let place = |s: &(i32, i32)| stretches.iter().position(|o| o == s);

@@ -46,6 +46,16 @@ pub(super) enum Spots {
     Upon { track: Vec<Point>, stretches: Vec<(i32, i32)> },
 }
 
+impl Spots {
+    /// Places that are given one by one.
+    pub fn given(self) -> Vec<Place> {
+        match self {
+            Spots::Given(places) => places,
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// A label that wants a place.
 #[derive(Clone, Debug)]
 pub(super) struct Want {

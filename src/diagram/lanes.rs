@@ -7,6 +7,7 @@ use super::story::Story;
 use super::text::{SIZE, fit, width as width_of};
 use super::words::{short, value};
 use crate::judge::{Ask, Grant, Testimony, Token};
+use crate::narrate;
 use crate::run::{NodeKind, Run};
 use crate::sim::{EventId, Micros, ProcId, Set, Table, What};
 
@@ -33,6 +34,11 @@ const NEAREST: i32 = 104;
 const TIGHT_RIGHT: i32 = 48;
 const SNUG_RIGHT: i32 = 72;
 const TIGHTEST: i32 = 70;
+/// The same of two clients where there are several of them beside a group; and what else then makes way.
+const SEVERAL: i32 = 5;
+const ELBOW: i32 = 52;
+const ELBOW_GROUP: i32 = 66;
+const ELBOW_RIGHT: i32 = 60;
 /// A header of this width holds its name in full; beyond it, headers move apart first.
 const FULL_HEADER: i32 = 100;
 /// A header narrower than this has its name in smaller and lighter letters.
@@ -72,8 +78,9 @@ fn group(run: &Run, tight: bool) -> (String, i32, i32) {
 struct Spread {
     /// Where the first stands.
     first: i32,
-    /// How far apart two stand, two of a group, and two of a crowd.
+    /// How far apart two stand, two clients, two of a group, and two of a crowd.
     spacing: i32,
+    clients: i32,
     close: i32,
     narrow: i32,
     /// Half the width of a header.
@@ -118,12 +125,22 @@ fn spread(run: &Run, story: &Story, axis: i32, width: i32, tight: bool) -> Sprea
     };
     let close = close.max(least);
     let others = first + right + first_to_last(nearest, close);
+    if others > width && members > 0 && crowd == 0 && clients >= SEVERAL {
+        let (first, right) = (first - 8, right.min(ELBOW_RIGHT));
+        let (more, pairs) = (story.pitch() * most, clients - 1);
+        let spacing = ELBOW_GROUP + more;
+        let others = first + right + (gaps - pairs) * spacing + inner * close;
+        let clients = ((width - others) / pairs).clamp(ELBOW + more, TIGHTEST + more);
+        let width = width.max(others + pairs * clients);
+        let half = (spacing - 3) / 2;
+        return Spread { first, spacing, clients, close, narrow, half, crowd: false, width };
+    }
     let width = width.max(others + crowd * narrowest);
     let narrow = ((width - others) / crowd.max(1)).clamp(narrowest, narrow);
     let spacing = (width - first - right - inner * close - crowd * narrow) / gaps;
     let between = (spacing - FULL_HEADER).clamp(3, 20);
     let half = (spacing - between).min(128) / 2;
-    Spread { first, spacing, close, narrow, half, crowd: crowd > 0, width }
+    Spread { first, spacing, clients: spacing, close, narrow, half, crowd: crowd > 0, width }
 }
 
 /// The lanes of a run between the axis and a width. Those of a group stand close together, under one head.
@@ -136,7 +153,7 @@ pub(super) fn lanes(
 ) -> (Vec<Lane>, Vec<Head>, i32) {
     let names = run.names();
     let spread = spread(run, story, axis, width, tight);
-    let Spread { first, spacing, close, narrow, half, crowd, width } = spread;
+    let Spread { first, spacing, clients, close, narrow, half, crowd, width } = spread;
     let sayings = Sayings::of(run);
     let mut lanes: Vec<Lane> = Vec::new();
     for (index, node) in names.nodes.iter().enumerate() {
@@ -146,11 +163,20 @@ pub(super) fn lanes(
         let grouped = member.is_some() || crowded;
         let pitch = if crowded { narrow } else { close };
         let x = lanes.last().map_or(first, |last| {
-            last.x + if last.grouped && grouped && last.kind == node.kind { pitch } else { spacing }
+            last.x
+                + match (last.grouped && grouped, last.kind == node.kind, node.kind) {
+                    (true, true, _) => pitch,
+                    (_, true, NodeKind::Client) => clients,
+                    _ => spacing,
+                }
         });
-        let half = if grouped { pitch / 2 } else { half };
+        let half = match node.kind {
+            _ if grouped => pitch / 2,
+            NodeKind::Client if clients < spacing => (clients - 3) / 2,
+            _ => half,
+        };
         let header = Area { left: x - half, top: 8, right: x + half, bottom: HEADER - 8 };
-        let most = 2 * half - if spacing < NEAREST { 0 } else { 8 };
+        let most = 2 * half - if spacing < NEAREST { 2 } else { 8 };
         let mut sayings = sayings.get(&proc).cloned().unwrap_or_default();
         if !grouped {
             sayings.iter_mut().for_each(|saying| shorten(saying, most));
@@ -254,6 +280,10 @@ impl Sayings<'_> {
             }
         }
         sayings.said
+    }
+
+    fn figure(&self, token: Token) -> String {
+        narrate::figure(self.run.names(), token)
     }
 
     fn begin(&mut self) {
@@ -367,7 +397,9 @@ impl Sayings<'_> {
     fn keeps(&mut self, id: EventId, node: ProcId, of: Option<(ProcId, Option<Token>)>) {
         let text = match of {
             None => "free".into(),
-            Some((client, Some(token))) => format!("{} → {}", token.0, short(self.run, client)),
+            Some((client, Some(token))) => {
+                format!("{} → {}", self.figure(token), short(self.run, client))
+            }
             Some((client, None)) => format!("held by {}", short(self.run, client)),
         };
         self.say(id, node, text);
@@ -385,7 +417,7 @@ impl Sayings<'_> {
     fn saw(&mut self, id: EventId, node: ProcId, token: Token) {
         let highest = self.highest.entry(node).or_insert(token);
         *highest = token.max(*highest);
-        let text = format!("highest seen {}", highest.0);
+        let text = format!("highest seen {}", narrate::figure(self.run.names(), *highest));
         self.say(id, node, text);
     }
 
@@ -393,7 +425,7 @@ impl Sayings<'_> {
         let mut text = "restarted".to_string();
         if let Some(highest) = crate::run::why::forgotten(self.run, id).iter().map(|m| m.1).max() {
             self.highest.remove(&node);
-            text = format!("restarted, forgot {}", highest.0);
+            text = format!("restarted, forgot {}", self.figure(highest));
         }
         self.say(id, node, text);
     }
@@ -403,8 +435,8 @@ impl Sayings<'_> {
         let Some((service, _, token)) = self.tokens.get(grant).copied() else { return };
         let true_still = self.held.get(&service).is_some_and(|h| h.contains(grant));
         let text = match token {
-            Some(token) if true_still => format!("holds {}", token.0),
-            Some(token) => format!("thinks {}", token.0),
+            Some(token) if true_still => format!("holds {}", self.figure(token)),
+            Some(token) => format!("thinks {}", self.figure(token)),
             None if true_still => "holds".into(),
             None => "thinks it holds".into(),
         };
@@ -421,7 +453,7 @@ impl Sayings<'_> {
             [] => "free".into(),
             [grant] => match self.tokens.get(grant) {
                 Some((_, client, Some(token))) => {
-                    format!("{} → {}", token.0, short(self.run, *client))
+                    format!("{} → {}", self.figure(*token), short(self.run, *client))
                 }
                 Some((_, client, None)) => format!("held by {}", short(self.run, *client)),
                 None => String::new(),

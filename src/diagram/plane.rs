@@ -164,13 +164,15 @@ impl Plane<'_> {
             return;
         }
         let Some(server) = self.leader() else { return };
-        let found = self.world.facts(server).into_iter().find_map(|fact| match fact {
-            Fact::Session { client, until, span, rounded } if client == node => {
-                Some((until, span, rounded))
+        // Of several, the one that the client has now.
+        let found = self.world.facts(server).into_iter().filter_map(|fact| match fact {
+            Fact::Session { client, which, until, span, rounded } if client == node => {
+                Some((which, until, span, rounded))
             }
             _ => None,
         });
-        let Some((until, span, rounded)) = found else { return };
+        let found = found.max_by_key(|session| session.0);
+        let Some((_, until, span, rounded)) = found else { return };
         let now = self.world.now();
         let whole = u128::from(span.0.saturating_add(rounded.0).max(1));
         let share = |left: Micros| (u128::from(left.0) * 1_000 / whole).min(1_000) as u16;

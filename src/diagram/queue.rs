@@ -198,7 +198,7 @@ impl Composer<'_> {
             let seats: Vec<(String, bool)> = turn.seats.iter().take(shown).map(seat).collect();
             let face = Face::Seats(seats, all - shown);
             let y = self.y(turn.at);
-            let spots = self.outside(&face, y + 18);
+            let spots = self.in_column(&face, y + 18);
             let (event, from, role, needed) = (turn.event, turn.at, Role::Hold, !self.crowd);
             self.wants.push(Want { event, role, from, face, spots, turn: 1, y, needed });
         }
@@ -209,7 +209,7 @@ impl Composer<'_> {
             let second = line(format!("{} in all", woken.all), false);
             let face = Face::Blocks(vec![vec![first, second]]);
             let y = self.y(woken.at);
-            let spots = self.outside(&face, y + 24);
+            let spots = self.in_column(&face, y + 24);
             let (event, from, role) = (woken.event, woken.at, Role::Ink);
             // One at a time is no news.
             let needed = most > Some(1);

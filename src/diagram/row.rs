@@ -6,7 +6,7 @@ use super::picture::{Anchor, Area, Point, Shape, TICK, Words};
 use super::text::{SIZE, fit, width as width_of};
 use super::topology::{Plane, Spot};
 use super::words::short;
-use crate::judge::{Ballot, Standing, Testimony, Token};
+use crate::judge::{Ballot, Standing, Testimony};
 use crate::run::NodeKind;
 use crate::sim::{EventId, Micros, ProcId, What};
 use crate::systems::{Fact, Piece};
@@ -19,7 +19,8 @@ const NAME: i32 = 20;
 pub(super) struct Said {
     pub event: EventId,
     pub name: String,
-    pub token: Option<Token>,
+    /// The number that they carry, as it is written.
+    pub token: Option<String>,
     pub held: bool,
     pub way: [Point; 3],
     /// The client, where the other end is one of several servers in a row.
@@ -36,7 +37,7 @@ impl Said {
         match said.iter_mut().find(|s| s.of.is_some() && same(s)) {
             Some(same) => {
                 same.count += 1;
-                same.token = same.token.or(self.token);
+                same.token = same.token.take().or(self.token);
             }
             None => said.push(self),
         }
@@ -51,7 +52,7 @@ impl Plane<'_> {
         for (row, said) in told.enumerate() {
             let mut words = said.name;
             if let Some(token) = said.token {
-                words.push_str(&format!(" ({})", token.0));
+                words.push_str(&format!(" ({token})"));
             }
             if said.count > 1 {
                 words.push_str(&format!(" ×{}", said.count));

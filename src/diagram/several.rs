@@ -4,7 +4,7 @@
 use super::board::Place;
 use super::labels::{Face, Line, Spots, Want, blocks};
 use super::lanes::{ASIDE, BARS};
-use super::layout::{Composer, SHORT_LINE};
+use super::layout::{Composer, MIDDLING_LINE, SHORT_LINE};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Point, Shape, Words};
 use super::signs::Sign;
@@ -277,7 +277,10 @@ impl Composer<'_> {
                     *first = format!("{name}: {first}");
                 }
             }
-            let face = blocks(&words, sign.strong).or_wrapped(SHORT_LINE);
+            // A few words across the next lifeline read better than a column of them beside it.
+            let wide = self.run.names().led() && !self.tight;
+            let most = if wide { MIDDLING_LINE } else { SHORT_LINE };
+            let face = blocks(&words, sign.strong).or_wrapped(most);
             let spots = self.outside(&face, at.y);
             return (face, spots);
         }
@@ -312,6 +315,23 @@ impl Composer<'_> {
             }
             other => other,
         }
+    }
+
+    /// Places to the right of the servers, also further down, before any other: what stands there in a
+    /// column is looked for there.
+    pub(super) fn in_column(&self, face: &Face, y: i32) -> Spots {
+        let mut places = self.outside(face, y).given();
+        if !self.crowd && !self.tight {
+            let right = places.iter().find(|place| place.anchor == Anchor::Start).copied();
+            let lower = right.into_iter().flat_map(|place| {
+                [0, 8, -8, 14, 20, 28, 38, 48, 58, 68, 80, 92].map(|off| {
+                    let (top, bottom) = (place.area.top + off, place.area.bottom + off);
+                    Place { area: Area { top, bottom, ..place.area }, ..place }
+                })
+            });
+            places = lower.chain(places.clone()).collect();
+        }
+        Spots::Given(places)
     }
 
     /// Places to the right of a group of lanes, and then to the left of it.

@@ -2,14 +2,13 @@
 
 use super::palette::Role;
 use super::picture::{Point, Shape};
-use super::story::token_words;
 use super::words::{ending, refusal, short, value};
 use crate::judge::{
     Ask, BeliefEnd, Finding, Operation, Rejection, SessionState, Standing, Testimony, Token,
     TruthEnd, Write,
 };
 use crate::narrate;
-use crate::run::{Action, NodeKind, Run};
+use crate::run::{Action, NodeKind, Run, kind};
 use crate::sim::{CrashKind, Event, EventId, Limit, Micros, MsgId, ProcId, Set, Table, What};
 
 /// Which sign.
@@ -195,6 +194,7 @@ fn of_note(
     note: &Testimony,
 ) -> Option<Sign> {
     let make = |kind, role, words: &[&str]| Some(sign(id, event, kind, role, words));
+    let figure = |token| narrate::figure(run.names(), token);
     match note {
         Testimony::Accept(op, write, _, msg) => {
             Some(Sign { message: Some(*msg), ..accepted(run, clues, id, event, op, write) })
@@ -204,48 +204,50 @@ fn of_note(
         }
         Testimony::Reject(op, write, why) => {
             let rightful = clues.rightful.contains(&id);
-            let [reason, word] = refusal(op.token, *why, rightful);
+            let [reason, word] = refusal(run, op.token, *why, rightful);
             let role = if rightful { Role::Stale } else { Role::Fenced };
             let made = sign(id, event, Kind::Rejected, role, &[&reason, &word]);
             Some(Sign { message: write.map(|w| w.1), ..made })
         }
         Testimony::Mark(op) => {
-            let token = op.token.map_or_else(|| "claim".into(), |t| format!("claim {}", t.0));
+            let token = op.token.map_or_else(|| "claim".into(), |t| format!("claim {}", figure(t)));
             make(Kind::Accepted, Role::Hold, &[&token])
         }
         Testimony::Admit(op, ..) => {
-            let token = op.token.map_or_else(String::new, |t| format!("{} ", t.0));
+            let token = op.token.map_or_else(String::new, |t| figure(t) + " ");
             make(Kind::Bare, Role::Ink, &[&format!("{token}passes,"), "not written"])
                 .map(|made| Sign { needed: true, ..made })
         }
         Testimony::Void(..) => make(Kind::Notice, Role::Stale, &["write", "forgotten"]),
         Testimony::Hand(_, token, None) => {
-            let words = [format!("{} by hand,", token.0), "passes".to_string()];
+            let words = [format!("{} by hand,", figure(*token)), "passes".to_string()];
             make(Kind::Accepted, Role::Hold, &[&words[0], &words[1]])
         }
         Testimony::Hand(_, token, Some(why)) => {
-            let [reason, word] = refusal(Some(*token), *why, false);
+            let [reason, word] = refusal(run, Some(*token), *why, false);
             make(Kind::Rejected, Role::Fenced, &[&format!("by hand {reason}"), &word])
         }
         Testimony::Free(grant, why @ TruthEnd::Expired(at)) => {
-            let words = [ending(run, *grant, *why), narrate::moment(*at)];
+            let words = [ending(run, id, *grant, *why), narrate::moment(*at)];
             let made = sign(id, event, Kind::Expired, Role::Ink, &[&words[0], &words[1]]);
             // A paused service says so only when it goes on; the truth ended at its deadline.
             Some(Sign { at: *at, strong: true, ..made })
         }
         Testimony::Free(grant, why @ (TruthEnd::Removed(_) | TruthEnd::Forgotten)) => {
             let role = if clues.broken.contains(&id) { Role::Danger } else { Role::Ink };
-            make(Kind::Notice, role, &[&ending(run, *grant, *why)])
+            make(Kind::Notice, role, &[&ending(run, id, *grant, *why)])
         }
         Testimony::Lead(_) => make(Kind::Notice, Role::Ink, &["leads now"]),
         Testimony::Evict(_) => make(Kind::Notice, Role::Ink, &["evicted"]),
         Testimony::Grant { token, .. } if clues.regress.contains(&id) => {
-            let token = token.map_or_else(String::new, |t| t.0.to_string());
+            let token = token.map_or_else(String::new, figure);
             make(Kind::Notice, Role::Danger, &[&format!("{token} is not"), "a higher number"])
         }
-        Testimony::Mint(_, token) if clues.regress.contains(&id) => {
-            make(Kind::Notice, Role::Danger, &[&format!("{} is not", token.0), "a higher number"])
-        }
+        Testimony::Mint(_, token) if clues.regress.contains(&id) => make(
+            Kind::Notice,
+            Role::Danger,
+            &[&format!("{} is not", figure(*token)), "a higher number"],
+        ),
         Testimony::Grant { .. } if clues.double.contains(&id) => {
             make(Kind::Notice, Role::Danger, &["granted twice"])
         }
@@ -326,7 +328,7 @@ fn accepted(
     op: &Operation,
     write: &Write,
 ) -> Sign {
-    let late = late(op.token.or_else(|| token_of(run, op)));
+    let late = late(run, op.token.or_else(|| token_of(run, op)));
     let make = |kind, role, words: &[&str]| sign(id, event, kind, role, words);
     let harmed = clues.harmed.contains(&id) || clues.lost.contains(&id);
     match (clues.stale.contains(&id), harmed) {
@@ -348,11 +350,12 @@ fn accepted(
 }
 
 fn token_of(run: &Run, op: &Operation) -> Option<Token> {
-    token_words(run, op.grant?).parse().ok().map(Token)
+    kind::token_of(&run.record, op.grant?)
 }
 
-fn late(token: Option<Token>) -> String {
-    token.map_or_else(|| "stale write".into(), |t| format!("stale {}", t.0))
+fn late(run: &Run, token: Option<Token>) -> String {
+    let figure = |t| narrate::figure(run.names(), t);
+    token.map_or_else(|| "stale write".into(), |t| format!("stale {}", figure(t)))
 }
 
 fn of_finding(run: &Run, event: &Event<Testimony>, finding: &Finding) -> Option<Sign> {

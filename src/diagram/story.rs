@@ -9,6 +9,7 @@ use super::rests::{range, rests};
 use super::routine::{self, Exchange, Routine};
 use super::several::{Kept, Tally, broken, kept, tallies};
 use crate::judge::{Finding, IntervalKind, SessionState, Testimony, Token};
+use crate::narrate::figure;
 use crate::run::{Run, kind};
 use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What, sort_by_key};
 
@@ -443,5 +444,5 @@ fn is_drawn(event: &Event<Testimony>) -> bool {
 
 /// The token of a grant by the event of the grant, for words.
 pub(super) fn token_words(run: &Run, grant: crate::judge::Grant) -> String {
-    kind::token_of(&run.record, grant).map_or_else(String::new, |t| t.0.to_string())
+    kind::token_of(&run.record, grant).map_or_else(String::new, |t| figure(run.names(), t))
 }

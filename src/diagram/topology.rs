@@ -449,6 +449,7 @@ impl Plane<'_> {
                 y: tail.y + (end.y - tail.y) * share / 1_000,
             };
             let (words, token, soft) = message(self.run, id, info);
+            let token = token.map(|token| narrate::figure(self.run.names(), token));
             let role = if fate == Fate::Lost { Role::Muted } else { Role::Ink };
             let (sent, arrives) = (at(info.sent), info.delivered.map(at));
             let event = info.sent;

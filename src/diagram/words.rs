@@ -1,9 +1,11 @@
 //! The few words that stand beside marks.
 
+use super::ensemble::lapsed;
 use super::story::token_words;
-use crate::judge::{CellId, Rejection, Testimony, Token, TruthEnd, Unmet};
+use crate::judge::{CellId, Grant, Rejection, Testimony, Token, TruthEnd, Unmet};
+use crate::narrate;
 use crate::run::{NodeKind, Run, kind};
-use crate::sim::{MessageInfo, MsgId, ProcId, What};
+use crate::sim::{EventId, MessageInfo, MsgId, ProcId, What};
 use crate::systems::Body;
 
 /// What a message's label says, the token on its plate, and whether it only answers.
@@ -85,11 +87,17 @@ pub(super) fn short(run: &Run, node: ProcId) -> String {
 }
 
 /// A refusal, in one line and in two.
-pub(super) fn refusal(token: Option<Token>, why: Rejection, rightful: bool) -> [String; 2] {
-    let token = token.map_or_else(|| "?".into(), |t| t.0.to_string());
+pub(super) fn refusal(
+    run: &Run,
+    token: Option<Token>,
+    why: Rejection,
+    rightful: bool,
+) -> [String; 2] {
+    let figure = |t| narrate::figure(run.names(), t);
+    let token = token.map_or_else(|| "?".into(), figure);
     let reason = match why {
         _ if rightful => format!("holder's {token}"),
-        Rejection::Lower(seen) => format!("{token} < {}", seen.0),
+        Rejection::Lower(seen) => format!("{token} < {}", figure(seen)),
         Rejection::Again(_) => format!("{token} again"),
         Rejection::Missing => "no token".into(),
         Rejection::Version | Rejection::Unmet(Unmet::Version) => "version changed".into(),
@@ -104,7 +112,7 @@ pub(super) fn refusal(token: Option<Token>, why: Rejection, rightful: bool) -> [
 }
 
 /// What became of a grant, for the service's lane.
-pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> String {
+pub(super) fn ending(run: &Run, event: EventId, grant: Grant, why: TruthEnd) -> String {
     let token = token_words(run, grant);
     let lock = kind::lock(&run.record, grant.0, run.record.event(grant.0));
     let several = lock.filter(|_| run.names().locks.len() > 1).map(|l| run.names().lock(l));
@@ -114,10 +122,13 @@ pub(super) fn ending(run: &Run, grant: crate::judge::Grant, why: TruthEnd) -> St
         (None, false) => format!("lease {token}"),
     };
     if run.names().led() {
-        let holder = kind::grantee(&run.record, grant).map(|client| short(run, client));
-        let holder = holder.unwrap_or_default();
+        let client = kind::grantee(&run.record, grant);
+        let holder = client.map_or_else(String::new, |client| short(run, client));
         return match why {
-            TruthEnd::Expired(_) => format!("{holder}’s session ends"),
+            TruthEnd::Expired(_) => {
+                let ended = client.map(|client| lapsed(run, client, event));
+                format!("{} ends", ended.unwrap_or_default())
+            }
             TruthEnd::Removed(by) => format!("{} removes {holder}’s place", short(run, by)),
             _ => format!("{holder}’s place is gone"),
         };

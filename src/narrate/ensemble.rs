@@ -1,9 +1,9 @@
 //! What is said of servers of which one leads, and of a queue that clients keep there themselves.
 
 use super::teller::Teller;
-use super::words::span;
-use crate::judge::{LockId, Seat, Standing, Testimony};
-use crate::sim::{EventId, Micros, ProcId};
+use super::words::{change, ordinal, span};
+use crate::judge::{LockId, Seat, SessionState, Standing, Testimony};
+use crate::sim::{Event, EventId, Micros, ProcId};
 
 /// Of a longer queue the first are named.
 const NAMED: usize = 4;
@@ -25,7 +25,8 @@ impl Teller<'_> {
             }
             Testimony::Decide(number, ballot) => {
                 let [yes, _, of] = ballot.counts();
-                format!("Change {} is decided: {yes} of {of} servers have logged it.", number.0)
+                let number = change(self.run.names(), number.0);
+                format!("Change {number} is decided: {yes} of {of} servers have logged it.")
             }
             Testimony::Line(lock, seats) => self.line(*lock, seats),
             Testimony::Watched { lock, watcher, of } => {
@@ -40,13 +41,14 @@ impl Teller<'_> {
                 };
                 format!("{me} will tell {who} when {what}.")
             }
-            Testimony::Lapse { client, heard, silent, span: lasts } => {
+            Testimony::Lapse { client, which, heard, silent, span: lasts } => {
                 let truly = self.run.record.event(id).at.since(*heard);
                 let by = if truly == *silent { "" } else { " by its own clock" };
-                let (whose, silent, lasts) = (self.whose(*client), span(*silent), span(*lasts));
+                let whose = self.session_of(*client, *which, id);
+                let (silent, lasts) = (span(*silent), span(*lasts));
                 format!(
-                    "{me} has heard nothing of {whose} session for {silent}{by}, and {lasts} are allowed: \
-                     it wants the session to end."
+                    "{me} has heard nothing of {whose} for {silent}{by}, and {lasts} are allowed: it \
+                     wants the session to end."
                 )
             }
             _ => format!("{me} does something."),
@@ -73,16 +75,26 @@ impl Teller<'_> {
         }
     }
 
+    /// `Client A's session`, and which of them where it has had several.
+    pub fn session_of(&self, client: ProcId, which: u16, last: EventId) -> String {
+        let begun = |event: &&Event<Testimony>| {
+            let begins = matches!(event.note(), Some(Testimony::Session(SessionState::Begun)));
+            event.node == client && begins
+        };
+        let whose = self.whose(client);
+        if which > 1 || self.events_to(last).filter(begun).count() > 1 {
+            return format!("{whose} {} session", ordinal(which));
+        }
+        format!("{whose} session")
+    }
+
     /// A session as a line: when it ends unless something is heard of its client.
     pub fn session(
         &self,
-        client: ProcId,
-        at: String,
-        left: Micros,
-        lasts: Micros,
-        rounded: Micros,
+        key: String,
+        (at, left): (String, Micros),
+        (lasts, rounded): (Micros, Micros),
     ) -> (String, String) {
-        let key = format!("{} session", self.whose(client));
         let left = match left {
             Micros::ZERO => "over".to_string(),
             left => format!("ends at {at}, {} left", span(left)),

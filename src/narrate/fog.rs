@@ -1,9 +1,9 @@
 //! A run in the words of one of its nodes: what it has seen, by its own clock, and nothing that only
 //! an observer knows.
 
-use super::knows::Knows;
+use super::knows::{Knows, last_of};
 use super::teller::Teller;
-use super::words::{capital, moment, one_line, span};
+use super::words::{capital, carried, moment, one_line, span};
 use crate::judge::{Ask, BeliefEnd, LockId, Operation, Rejection, Testimony, Token, TruthEnd};
 use crate::run::eyes::{Eyes, Seen, Sight};
 use crate::run::{Run, kind};
@@ -41,8 +41,8 @@ pub fn seen_words(run: &Run, seen: &Seen) -> Option<String> {
 /// What a message is called beside its line.
 pub fn message_words(run: &Run, msg: MsgId) -> String {
     let body = &run.record.message(msg).body;
-    match body.token {
-        Some(token) => format!("{} ({})", body.name, token.0),
+    match carried(run.names(), body) {
+        Some(token) => format!("{} ({token})", body.name),
         None => body.name.into(),
     }
 }
@@ -156,11 +156,12 @@ impl Teller<'_> {
                         format!("{} read of {}", self.whose(op.section.client), self.cell_of(op))
                     }
                 };
-                format!("{me} rejects {what}{}.", own_reason(op, *why))
+                format!("{me} rejects {what}{}.", self.own_reason(op, *why))
             }
             Testimony::Hand(_, token, why) => {
                 let does = if why.is_some() { "rejects" } else { "lets pass" };
-                format!("{me} {does} token {}, which nobody it knows has sent.", token.0)
+                let token = self.figure(*token);
+                format!("{me} {does} token {token}, which nobody it knows has sent.")
             }
             _ => self.testimony(id, node, note),
         }
@@ -185,7 +186,7 @@ impl Teller<'_> {
 
     fn glance(&self, id: EventId) -> Option<String> {
         let event = self.run.record.event(id);
-        let figures = |token: Option<Token>| token.map_or("it".into(), |t| t.0.to_string());
+        let figures = |token: Option<Token>| token.map_or("it".into(), |t| self.figure(t));
         let Some(note) = event.note() else {
             return match &event.what {
                 What::Work(d) => Some(format!("works {}", span(*d))),
@@ -233,7 +234,8 @@ impl Teller<'_> {
             }
             Testimony::Reject(op, ..) => format!("rejects {}", figures(op.token)),
             Testimony::Hand(_, token, why) => {
-                format!("{} {}", if why.is_some() { "rejects" } else { "lets pass" }, token.0)
+                let does = if why.is_some() { "rejects" } else { "lets pass" };
+                format!("{does} {}", self.figure(*token))
             }
             _ => return None,
         })
@@ -253,11 +255,12 @@ impl Teller<'_> {
                     };
                     (self.deadline_of(*lock), value)
                 }
-                Fact::Session { client, until: Some(until), span: of, rounded } => {
+                Fact::Session { client, which, until: Some(until), span: of, rounded } => {
                     let mono = world.clocks(node).mono;
                     let (at, now) = (mono.read(*until), mono.read(world.now()));
                     let left = now.until(at);
-                    self.session(*client, reading(at), left, *of, *rounded)
+                    let key = self.session_of(*client, *which, last_of(world));
+                    self.session(key, (reading(at), left), (*of, *rounded))
                 }
                 fact => self.fact(world, fact),
             });
@@ -265,14 +268,14 @@ impl Teller<'_> {
         lines.extend(self.locals(world, node, &self.readers(world)));
         lines
     }
-}
 
-/// ` (token 41): token 41 is lower than 42` without anything that was set elsewhere.
-fn own_reason(op: &Operation, why: Rejection) -> String {
-    let token = op.token.map_or(0, |t| t.0);
-    match why {
-        Rejection::Lower(seen) => format!(": {token} is lower than {}", seen.0),
-        Rejection::Again(_) => format!(": {token} was used before"),
-        _ => String::new(),
+    /// ` (token 41): token 41 is lower than 42` without anything that was set elsewhere.
+    fn own_reason(&self, op: &Operation, why: Rejection) -> String {
+        let token = op.token.map_or_else(|| "0".into(), |t| self.figure(t));
+        match why {
+            Rejection::Lower(seen) => format!(": {token} is lower than {}", self.figure(seen)),
+            Rejection::Again(_) => format!(": {token} was used before"),
+            _ => String::new(),
+        }
     }
 }

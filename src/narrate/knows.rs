@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use super::teller::Teller;
-use super::words::{and, moment, one_line, span, stopped};
+use super::words::{and, change, hex, moment, one_line, span, stopped};
 use crate::judge::{IntervalKind, LockId, Testimony};
 use crate::run::{NodeKind, Run};
 use crate::sim::{
     ClockKind, EventId, Local, Micros, Pc, ProcId, Set, TaskState, What, World, sort_by_key,
 };
-use crate::systems::{Fact, Locks, Piece};
+use crate::systems::{Fact, Figures, Locks, ON_DISK, Piece};
 
 /// The key of the line that says what a client's main program is doing.
 pub const PROGRAM: &str = "program";
@@ -93,6 +93,11 @@ pub fn summary(run: &Run, world: &World<Locks>) -> String {
     super::words::capital(&format!("{}.", parts.join("; ")))
 }
 
+/// The last event that has happened in a world.
+pub(super) fn last_of(world: &World<Locks>) -> EventId {
+    EventId(world.events().saturating_sub(1))
+}
+
 /// The clocks of a node that do not show true time, or do not run with it: those that agree in one
 /// line.
 fn clocks(world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
@@ -153,7 +158,11 @@ impl Teller<'_> {
             true if self.run.names().node(node).kind == NodeKind::Service => {
                 lines.extend(self.records(world, node));
             }
-            _ => lines.extend(world.facts(node).iter().map(|fact| self.fact(world, fact))),
+            _ => {
+                let facts =
+                    world.facts(node).into_iter().filter(|fact| self.holds(world, node, fact));
+                lines.extend(facts.map(|fact| self.fact(world, &fact)));
+            }
         }
         if !world.is_down(node) {
             lines.extend(self.locals(world, node, readers));
@@ -200,16 +209,23 @@ impl Teller<'_> {
         told.collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether a fact is one: of a process that is dead only what it keeps.
+    fn holds(&self, world: &World<Locks>, node: ProcId, fact: &Fact) -> bool {
+        let kept = matches!(fact, Fact::Row { key, .. } if key[..] == [Piece::Word(ON_DISK)]);
+        let stored = self.run.names().node(node).kind == NodeKind::Resource;
+        kept || stored || !world.is_down(node)
+    }
+
     /// What one of several servers has: there are many of them, so that what belongs together stands in
     /// one line, `Client A: 5736, 9.001 s left`.
     fn records(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
         let mut lines: Vec<(String, String)> = Vec::new();
-        for fact in world.facts(node) {
+        for fact in world.facts(node).into_iter().filter(|fact| self.holds(world, node, fact)) {
             match (&fact, lines.last_mut()) {
                 (Fact::Row { key, value }, _) => {
                     let value = match value[..] {
                         [Piece::Client(client), .., Piece::Token(token)] => {
-                            format!("{}: {}", self.label(client), token.0)
+                            format!("{}: {}", self.label(client), self.figure(token))
                         }
                         _ => self.pieces(value),
                     };
@@ -312,14 +328,23 @@ impl Teller<'_> {
                 Piece::Lock(lock) => self.short_lock(*lock),
                 Piece::Client(client) => self.label(*client),
                 Piece::Cell(cell) => one_line(self.run.names().cell(*cell)),
-                Piece::Token(token) if alone => token.0.to_string(),
+                Piece::Token(token) if alone => self.with_number(self.figure(*token), token.0),
                 Piece::Token(token) => self.token(*token),
                 Piece::Number(number) => number.to_string(),
+                Piece::Change(number) => change(self.run.names(), *number),
                 Piece::Span(d) => span(*d),
                 Piece::Moment(at) => moment(*at),
             })
             .collect();
         words.join(" ")
+    }
+
+    /// A token beside nothing else, and the number itself where it is written in another way.
+    fn with_number(&self, figure: String, number: u64) -> String {
+        match self.run.names().figures {
+            Figures::Pair => format!("{figure} = {number}"),
+            _ => figure,
+        }
     }
 
     /// `deadline`, and of which lock where there are several.
@@ -340,7 +365,15 @@ impl Teller<'_> {
 
     pub fn fact(&self, world: &World<Locks>, fact: &Fact) -> (String, String) {
         match fact {
-            Fact::Row { key, value } => (self.pieces(key), self.pieces(value)),
+            Fact::Row { key, value } => {
+                let words = self.pieces(value);
+                let value = match value[..] {
+                    // A server's own is written in full, as its tools print it.
+                    [Piece::Word(_), Piece::Change(number)] => format!("{words} = {}", hex(number)),
+                    _ => words,
+                };
+                (self.pieces(key), value)
+            }
             Fact::Gauge { label, value, most } => {
                 ((*label).to_string(), format!("{value} of {most}"))
             }
@@ -374,16 +407,14 @@ impl Teller<'_> {
                 let holds = if *holds { ", holds the lock" } else { "" };
                 (one_line(name), format!("{}{holds}", self.label(*client)))
             }
-            Fact::Session { client, until, span, rounded } => match until {
-                Some(until) => {
-                    let left = until.since(world.now());
-                    self.session(*client, moment(*until), left, *span, *rounded)
-                }
-                None => {
-                    let key = format!("{} session", self.whose(*client));
-                    (key, "lasts while its clock stands still".to_string())
-                }
-            },
+            Fact::Session { client, which, until, span, rounded } => {
+                let key = self.session_of(*client, *which, last_of(world));
+                let Some(until) = until else {
+                    return (key, "lasts while its clock stands still".to_string());
+                };
+                let left = until.since(world.now());
+                self.session(key, (moment(*until), left), (*span, *rounded))
+            }
             Fact::Clock { ahead_us } => {
                 let way = if *ahead_us < 0 { "behind" } else { "ahead" };
                 ("clock".into(), format!("{} {way}", span(Micros(ahead_us.unsigned_abs()))))

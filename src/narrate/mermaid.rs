@@ -431,13 +431,17 @@ impl<'r> Sketch<'r> {
                 let cell = self.teller.run.names().cell(op.cell);
                 Some(format!("Pass on: read {cell}"))
             }
-            Testimony::Inquire(_, token) => Some(format!("Does token {} hold?", token.0)),
+            Testimony::Inquire(_, token) => {
+                Some(format!("Does token {} hold?", self.teller.figure(*token)))
+            }
             Testimony::Write(op, write) => {
                 let what = self.teller.assignment(op, write.value);
                 let late = self.late.contains(&msg);
                 let token = match op.token {
-                    Some(token) if late => format!(" with stale token {}", token.0),
-                    Some(token) => format!(" with token {}", token.0),
+                    Some(token) if late => {
+                        format!(" with stale token {}", self.teller.figure(token))
+                    }
+                    Some(token) => format!(" with token {}", self.teller.figure(token)),
                     None => String::new(),
                 };
                 Some(format!("{} {what}{token}", if late { "Delayed write" } else { "Write" }))

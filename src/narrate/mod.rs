@@ -42,4 +42,4 @@ pub use sentence::sentence;
 pub use turned::turned;
 pub use verdict::{Count, counts};
 pub use why::{Missing, Why, beliefs, missing, waits, why, why_text};
-pub use words::{moment, span, stopped};
+pub use words::{carried, change, figure, moment, ordinal, span, stopped};

@@ -1,6 +1,6 @@
 //! What all sentences look up: labels, who held and who believed at an event, operations in words.
 
-use super::words::{one_line, span};
+use super::words::{figure, one_line, span};
 use crate::judge::{
     Finding, Grant, Interval, IntervalKind, LockId, Operation, Rejection, Section, Testimony,
     Token, Unmet, Write,
@@ -47,7 +47,12 @@ impl<'r> Teller<'r> {
 
     /// `generation 41`, in the field's own word for this system's tokens.
     pub fn token(&self, token: Token) -> String {
-        format!("{} {}", self.run.names().token_word, token.0)
+        format!("{} {}", self.run.names().token_word, self.figure(token))
+    }
+
+    /// `41`: a token alone.
+    pub fn figure(&self, token: Token) -> String {
+        figure(self.run.names(), token)
     }
 
     /// The note of the event in which a grant was made.
@@ -143,7 +148,8 @@ impl<'r> Teller<'r> {
 
     /// ` (token 41)`, or nothing for an operation without one.
     pub fn carried(&self, op: &Operation) -> String {
-        op.token.map_or_else(String::new, |t| format!(" ({} {})", self.number_word(), t.0))
+        op.token
+            .map_or_else(String::new, |t| format!(" ({} {})", self.number_word(), self.figure(t)))
     }
 
     /// What the number is called that an operation carries: what has no order is no token.
@@ -193,11 +199,11 @@ impl<'r> Teller<'r> {
     /// Why a resource refuses: `token 41 is lower than 42`.
     pub fn reason(&self, op: &Operation, why: Rejection) -> String {
         let cell = one_line(self.run.names().cell(op.cell));
-        let token = op.token.map_or(0, |t| t.0);
+        let token = op.token.map_or_else(|| "0".into(), |t| self.figure(t));
         match why {
             Rejection::Lower(highest) => {
                 let whose = self.mark_of_another(op, highest);
-                format!("token {token} is lower than {}{whose}", highest.0)
+                format!("token {token} is lower than {}{whose}", self.figure(highest))
             }
             Rejection::Again(_) => format!("token {token} was used before"),
             Rejection::Version | Rejection::Unmet(Unmet::Version) => {

@@ -201,11 +201,11 @@ impl Teller<'_> {
         match why {
             Rejection::Lower(seen) => format!(
                 "It would have passed with token {0} or a higher one: {resource} had seen {0}{with}.",
-                seen.0
+                self.figure(seen)
             ),
             Rejection::Again(seen) => format!(
                 "It would have passed with a token above {}: {resource} takes each token once, and had this one{with}.",
-                seen.0
+                self.figure(seen)
             ),
             Rejection::Version => {
                 let cell = one_line(self.run.names().cell(op.cell));

@@ -1,6 +1,48 @@
 //! Numbers and lists as people read them.
 
+use crate::judge::Token;
+use crate::run::Names;
 use crate::sim::{Halt, Micros};
+use crate::systems::{Body, Figures};
+
+/// A token as it is written wherever people read it.
+pub fn figure(names: &Names, token: Token) -> String {
+    written(names.figures, token.0)
+}
+
+/// The number of a change, in the same way.
+pub fn change(names: &Names, number: u64) -> String {
+    written(names.traffic.figures, number)
+}
+
+/// The number that a message carries: servers that agree on changes speak of those.
+pub fn carried(names: &Names, body: &Body) -> Option<String> {
+    let among = names.traffic.round.is_some_and(|round| round.contains(&body.name));
+    body.token.map(|token| if among { change(names, token.0) } else { figure(names, token) })
+}
+
+fn written(figures: Figures, number: u64) -> String {
+    match figures {
+        Figures::Decimal => number.to_string(),
+        Figures::Hex => hex(number),
+        Figures::Pair => format!("{}:{}", number >> 32, number & u64::from(u32::MAX)),
+    }
+}
+
+/// The number as programs print it where it is no decimal one.
+pub(super) fn hex(number: u64) -> String {
+    format!("0x{number:x}")
+}
+
+/// Which of several: `first`, `second`.
+pub fn ordinal(which: u16) -> String {
+    match which {
+        1 => "first".into(),
+        2 => "second".into(),
+        3 => "third".into(),
+        n => format!("{n}th"),
+    }
+}
 
 /// A moment: `12.40 s`, or `12.345 s` where two decimals would hide a difference.
 ///

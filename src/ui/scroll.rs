@@ -46,7 +46,9 @@ impl Sight {
         let height = f64::from(self.height()) / scale;
         let y = y_at(picture, at);
         let top = f64::from(self.top.get()) / scale;
-        let above = f64::from(picture.header_height) + 24.0;
+        // After a jump, what led to the present is in sight, and not only what hides the future.
+        let least = f64::from(picture.header_height) + 24.0;
+        let above = if jumped { (height * 0.3).max(least) } else { least };
         // On a wall there is no room to spare for what has not happened yet.
         let (lowest, after_jump) = if scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
         // On a wall the present stands low, so that what led to it is in sight.
@@ -56,7 +58,7 @@ impl Sight {
         } else if y > top + height * lowest {
             y - height * if jumped { after_jump } else { lowest }
         } else if y < top + above {
-            y - above
+            y - if jumped { height * after_jump } else { above }
         } else {
             return None;
         };

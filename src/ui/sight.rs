@@ -299,7 +299,12 @@ pub fn OtherStage(props: &Props) -> Html {
     });
     let count = state.seen_so_far().map_or(0, <[_]>::len);
     let follows = scroll.clone();
-    use_effect_with((count, width, foggy), move |_| to_the_end(&follows));
+    // What was seen last is in sight; a plane begins at its top.
+    use_effect_with((count, width, foggy), move |(.., foggy)| {
+        if *foggy {
+            to_the_end(&follows);
+        }
+    });
     let step = state.show.step(state.head);
     html! {
         <div class="stage" data-step={step.to_string()}>
@@ -315,7 +320,6 @@ pub fn OtherStage(props: &Props) -> Html {
     }
 }
 
-/// What was seen last is in sight.
 fn to_the_end(scroll: &NodeRef) {
     if let Some(scroll) = scroll.cast::<HtmlElement>() {
         scroll.set_scroll_top(scroll.scroll_height());

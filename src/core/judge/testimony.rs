@@ -398,10 +398,10 @@ pub enum Testimony {
     /// changes in the whole queue.
     #[allow(missing_docs, reason = "said above")]
     Watched { lock: LockId, watcher: ProcId, of: Option<ProcId> },
-    /// A server has not heard of a client's session since then, which by the server's own clock is so long
-    /// ago, and longer than the session's span: it wants the session to end.
+    /// A server has not heard of a client's session, which of them, since then, which by the server's own
+    /// clock is so long ago, and longer than the session's span: it wants the session to end.
     #[allow(missing_docs, reason = "said above")]
-    Lapse { client: ProcId, heard: Micros, silent: Micros, span: Micros },
+    Lapse { client: ProcId, which: u16, heard: Micros, silent: Micros, span: Micros },
     /// A server takes the place of that one: what it says counts from now on.
     Lead(ProcId),
     /// A server throws out what it knew of a lock.

@@ -2,7 +2,7 @@
 
 use crate::judge::{CellId, LockId};
 use crate::sim::{MessageInfo, ProcId};
-use crate::systems::{Body, Group, Rules, Traffic};
+use crate::systems::{Body, Figures, Group, Rules, Traffic};
 
 /// What kind of node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,8 @@ pub struct Names {
     pub locals: Vec<Vec<String>>,
     /// What the field calls this system's token.
     pub token_word: &'static str,
+    /// How tokens are written.
+    pub figures: Figures,
     /// How the servers are named together, where none of them grants alone.
     pub group: Option<Group>,
     /// How messages are to be read.

@@ -171,6 +171,7 @@ impl Builder<'_> {
             return None;
         }
         names.token_word = system.token_word_under(&settings);
+        names.figures = system.figures_under(&settings);
         let settings = Rc::new(settings);
         let setup = Setup {
             cells: initial.iter().map(|c| c.1).collect(),

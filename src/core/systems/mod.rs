@@ -137,6 +137,8 @@ pub enum Piece {
     Cell(CellId),
     Token(Token),
     Number(i64),
+    /// The number of a change, see [`Traffic::change`].
+    Change(u64),
     Span(Micros),
     Moment(Micros),
 }
@@ -162,10 +164,10 @@ pub enum Fact {
     /// A place in the queue of a lock, with its number and the name of the record that stands for it; those
     /// that hold the lock come first.
     Seat { lock: LockId, client: ProcId, number: i64, name: Rc<str>, holds: bool },
-    /// A session that ends unless something is heard of it: at that moment, none while the clock stands
+    /// A session, which of its client’s, that ends unless something is heard of it: at that moment, none while the clock stands
     /// still; for how long it may be silent; and how much later than that the moment is at most, because
     /// it is rounded up.
-    Session { client: ProcId, until: Option<Micros>, span: Micros, rounded: Micros },
+    Session { client: ProcId, which: u16, until: Option<Micros>, span: Micros, rounded: Micros },
     /// A clock that does not show true time, with the difference in microseconds.
     Clock { ahead_us: i64 },
 }
@@ -179,6 +181,21 @@ pub struct Group {
     pub each: &'static str,
 }
 
+/// What a server keeps when it dies: the key of the lines that hold then.
+pub const ON_DISK: &str = "on disk";
+
+/// How a number is written for people.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Figures {
+    /// `4294967300`.
+    #[default]
+    Decimal,
+    /// `0x200000000140001`.
+    Hex,
+    /// Two in one, of 32 bits each: which time of a leader, and a count in it: `1:4`.
+    Pair,
+}
+
 /// How to read what is sent, for whoever draws it.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Traffic {
@@ -190,6 +207,8 @@ pub struct Traffic {
     pub round: Option<[&'static str; 3]>,
     /// What the field calls that number: `zxid`, `index`.
     pub change: &'static str,
+    /// How that number is written.
+    pub figures: Figures,
     /// What the field calls the time of one leader: `epoch`, `term`.
     pub term: &'static str,
 }
@@ -208,6 +227,10 @@ pub trait System: Sync {
     /// The same under these settings, where one of them gives tokens another nature.
     fn token_word_under(&self, _settings: &Settings) -> &'static str {
         self.token_word()
+    }
+    /// How its tokens are written under these settings.
+    fn figures_under(&self, _settings: &Settings) -> Figures {
+        Figures::Decimal
     }
     /// What can be set beside the [`COMMON`] settings.
     fn settings(&self) -> &'static [Spec];

@@ -476,6 +476,11 @@ impl Handle {
         let (word, clock) = (Piece::Word, clocks.get(ClockKind::Mono));
         let server = self.server().map(Piece::Client);
         let mut state = match (self.state, self.session) {
+            (State::Closed, None) => vec![word("not opened yet")],
+            // Where it had no connection it could not say that the session shall end.
+            (State::Closed, _) if self.lost.is_some() => {
+                vec![word("given up without a connection: it ends when its time is over")]
+            }
             (State::Closed, _) => vec![word("closed")],
             (State::Connected, _) => {
                 [Some(word("connected to")), server].into_iter().flatten().collect()
@@ -486,7 +491,7 @@ impl Handle {
             }
             _ => vec![word("disconnected")],
         };
-        if let Some(lost) = self.lost {
+        if let Some(lost) = self.lost.filter(|_| self.state != State::Closed) {
             state.extend([word("since"), Piece::Span(lost.until(clock.read(now)))]);
         }
         let row = |key, value| Fact::Row { key: vec![Piece::Word(key)], value };

@@ -6,6 +6,7 @@ use super::prep::Ahead;
 use super::request::{Code, Reply, Request, SessionId, Zxid};
 use super::server::Server;
 use super::sessions::Tracker;
+use super::tree::Session;
 use super::txn::{Asker, Deed, Txn, zxid};
 use crate::judge::{Ballot, Standing, Testimony, Token};
 use crate::sim::{ClockKind, Cx, Local, Micros, ProcId};
@@ -219,12 +220,12 @@ impl Server {
     fn say_silent(&self, cx: &mut Cx<'_, Locks>, session: SessionId) {
         let mut known = self.lead.iter().flat_map(|lead| lead.sessions.iter());
         let known = known.find(|known| known.0 == session);
-        let client = self.tree.session(session).map(|session| session.client);
-        if let (Some((_, _, span, heard)), Some(client)) = (known, client) {
+        let of = self.tree.session(session).copied();
+        if let (Some((_, _, span, heard)), Some(Session { client, which, .. })) = (known, of) {
             // What counts is the time that its own clock shows: it may stand still, or run too fast.
             let silent = heard.until(cx.clock(ClockKind::Mono));
             let heard = cx.passed(ClockKind::Mono, heard);
-            cx.note(Testimony::Lapse { client, heard, silent, span });
+            cx.note(Testimony::Lapse { client, which, heard, silent, span });
         }
     }
 

@@ -79,9 +79,19 @@ const MEMBER: u64 = 0;
 const SILENCE: u64 = 1;
 const CONTAINERS: u64 = 2;
 
+/// Whether a server runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Life {
+    /// Its run has not begun, but it has served before.
+    Before,
+    Up,
+    Down,
+}
+
 /// A server.
 #[derive(Clone, Debug)]
 pub struct Server {
+    pub(super) life: Life,
     pub(super) start: Start,
     pub(super) member: Member<Txn>,
     pub(super) tree: Tree,
@@ -114,6 +124,7 @@ impl Server {
         let member = member(&start);
         let tree = Tree::new(start.runs_over);
         Server {
+            life: Life::Before,
             start,
             member,
             tree,
@@ -489,6 +500,7 @@ impl Actor<Locks> for Server {
     }
 
     fn on_start(&mut self, cx: &mut Cx<'_, Locks>) {
+        self.life = Life::Up;
         let effects = self.member.start(Server::now(cx));
         self.carry_out(cx, effects);
         self.plan(cx);
@@ -545,6 +557,7 @@ impl Actor<Locks> for Server {
     }
 
     fn on_crash(&mut self, _cx: &mut Cx<'_, Locks>, _how: CrashKind) {
+        self.life = Life::Down;
         self.member.crash();
         self.tree = Tree::new(self.start.runs_over);
         self.last = Zxid(0);

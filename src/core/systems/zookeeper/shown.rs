@@ -2,12 +2,13 @@
 
 use super::path::number_of;
 use super::queues::{self, TokenRule};
-use super::server::Server;
-use super::txn::Owner;
+use super::request::Zxid;
+use super::server::{Life, Server};
+use super::txn::{Owner, zxid};
 use crate::judge::{LockId, Token};
 use crate::sim::{ClockKind, Clocks, Micros, ProcId};
 use crate::systems::quorum::Role;
-use crate::systems::{Fact, Piece};
+use crate::systems::{Fact, ON_DISK, Piece};
 
 impl Server {
     /// Whose znode that is: the client of its session.
@@ -32,16 +33,21 @@ impl Server {
     }
 
     pub(super) fn shows(&self, now: Micros, clocks: &Clocks) -> Vec<Fact> {
-        let role = match self.member.role() {
-            Role::Leading => "leads",
-            Role::Following(_) => "follows",
-            Role::Looking => "looks for a leader",
+        let line = |key, what, number: Zxid| Fact::Row {
+            key: vec![Piece::Word(key)],
+            value: vec![Piece::Word(what), Piece::Change(number.0)],
         };
-        let zxid = Piece::Number(i64::try_from(self.last.0).unwrap_or(i64::MAX));
-        let mut facts = vec![Fact::Row {
-            key: vec![Piece::Word(role)],
-            value: vec![Piece::Word("zxid"), zxid],
-        }];
+        let logged = zxid(self.member.last());
+        // Whoever leads at the start was elected before.
+        let first = usize::from(self.start.place) + 1 == self.start.servers.len();
+        let (role, last) = match (self.life, self.member.role()) {
+            (Life::Down, _) => return vec![line(ON_DISK, "its log up to zxid", logged)],
+            (Life::Before, _) => (if first { "leads" } else { "follows" }, logged),
+            (_, Role::Leading) => ("leads", self.last),
+            (_, Role::Following(_)) => ("follows", self.last),
+            (_, Role::Looking) => ("looks for a leader", self.last),
+        };
+        let mut facts = vec![line(role, "zxid", last)];
         for (index, parent) in self.start.locks.iter().enumerate() {
             self.show_queue(&mut facts, LockId(index as u16), parent, now, clocks);
         }
@@ -59,9 +65,9 @@ impl Server {
         }
         let sessions = self.lead.iter().flat_map(|lead| lead.sessions.iter());
         facts.extend(sessions.filter_map(|(id, end, span, _)| {
-            let client = self.tree.session(id)?.client;
+            let (client, which) = self.tree.session(id).map(|s| (s.client, s.which))?;
             let until = clocks.get(ClockKind::Mono).when(now, end);
-            Some(Fact::Session { client, until, span, rounded: self.start.timing.tick })
+            Some(Fact::Session { client, which, until, span, rounded: self.start.timing.tick })
         }));
         facts
     }
@@ -89,8 +95,8 @@ impl Server {
         }
         for (_, node) in queue.iter().take(holding) {
             let Some(client) = self.client(node.owner) else { continue };
-            let token = Piece::Token(Token(node.czxid.0));
-            let value = vec![Piece::Client(client), Piece::Word("holds"), token];
+            let made = Piece::Change(node.czxid.0);
+            let value = vec![Piece::Client(client), Piece::Word("holds czxid"), made];
             facts.push(Fact::Row { key: key.clone(), value });
             let Owner::Session(session) = node.owner else { continue };
             let mut sessions = self.lead.iter().flat_map(|lead| lead.sessions.iter());

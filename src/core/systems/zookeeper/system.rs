@@ -10,7 +10,9 @@ use super::server::{Server, Start};
 use crate::sim::{Actor, Micros, ProcId};
 use crate::systems::client::LockClient;
 use crate::systems::quorum::Timing;
-use crate::systems::{Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System, Traffic};
+use crate::systems::{
+    Figures, Group, Kind, Locks, Order, Preset, Rules, Settings, Spec, System, Traffic,
+};
 
 /// An ensemble of ZooKeeper servers, as nodes `zk-a` to `zk-e`.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +102,14 @@ impl System for ZooKeeper {
         }
     }
 
+    fn figures_under(&self, settings: &Settings) -> Figures {
+        match settings.word("lock.token") {
+            "sequence" | "version" | "cversion" => Figures::Decimal,
+            "session" => Figures::Hex,
+            _ => Figures::Pair,
+        }
+    }
+
     fn settings(&self) -> &'static [Spec] {
         SETTINGS
     }
@@ -118,7 +128,7 @@ impl System for ZooKeeper {
 
     fn traffic(&self) -> Traffic {
         let round = Some(["proposal", "ack", "commit"]);
-        Traffic { beats: &["ping"], round, change: "zxid", term: "epoch" }
+        Traffic { beats: &["ping"], round, change: "zxid", figures: Figures::Pair, term: "epoch" }
     }
 
     fn stepless(&self) -> Option<&'static str> {

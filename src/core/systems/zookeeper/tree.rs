@@ -66,6 +66,8 @@ pub struct Session {
     pub timeout: Micros,
     /// Whose it is.
     pub client: ProcId,
+    /// How many that client has opened with it; for whoever looks on.
+    pub which: u16,
 }
 
 /// What has happened to a znode, for those who watch.
@@ -84,6 +86,8 @@ pub enum Happening {
 pub struct Tree {
     nodes: Table<Path, Znode>,
     sessions: Table<SessionId, Session>,
+    /// How many sessions each client has opened.
+    opened: Table<ProcId, u16>,
     /// A parent's counter goes from the largest number of 31 bits to the smallest. Later servers take
     /// a smaller number for an old one and leave the counter where it is.
     runs_over: bool,
@@ -96,7 +100,8 @@ impl Tree {
         for path in ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"] {
             nodes.insert(Path::new(path), Znode::new("".into(), Owner::Nobody, Zxid(0)));
         }
-        let mut tree = Tree { nodes, sessions: Table::new(), runs_over };
+        let (sessions, opened) = (Table::new(), Table::new());
+        let mut tree = Tree { nodes, sessions, opened, runs_over };
         tree.adopt("/", &["zookeeper"]);
         tree.adopt("/zookeeper", &["config", "quota"]);
         tree
@@ -152,7 +157,9 @@ impl Tree {
         let reply = match &txn.deed {
             Deed::Open { timeout } => {
                 if let Some(session) = txn.session {
-                    let opened = Session { timeout: *timeout, client: txn.by };
+                    let which = self.opened.entry(txn.by).or_default();
+                    *which = which.saturating_add(1);
+                    let opened = Session { timeout: *timeout, client: txn.by, which: *which };
                     self.sessions.insert(session, opened);
                 }
                 Reply::Done
