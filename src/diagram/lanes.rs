@@ -185,7 +185,11 @@ pub(super) fn lanes(
         let label = match member {
             Some(name) => name.to_string(),
             None if crowded => crowd::name(run, proc, narrow),
-            None => fit(&node.label, most, size, strong),
+            // Where a whole name has no room, what tells it apart has.
+            None if width_of(&node.label, size, strong, false) > most => {
+                fit(&short(run, proc), most, size, strong)
+            }
+            None => node.label.clone(),
         };
         let own = story.stands.iter().filter(|stand| stand.node == proc);
         let stands = own.map(|stand| (stand.at, stand.standing)).collect();

@@ -21,10 +21,8 @@ const ROUNDS: usize = 4;
 const NARROW: i32 = 560;
 /// How wide a line of words is at most, where words have to be broken.
 pub(super) const SHORT_LINE: i32 = 60;
-/// The same where lanes of a led group stand less close.
-pub(super) const MIDDLING_LINE: i32 = 78;
 /// Between lanes that stand this far apart, most words have room.
-const ROOMY: i32 = 96;
+const ROOMY: i32 = 112;
 /// How much room is made where a label found none.
 const ROOM: i32 = 14;
 

@@ -174,7 +174,11 @@ impl Composer<'_> {
         let last = self.picture.lanes.iter().rfind(served);
         let next = last.and_then(|l| self.picture.lanes.get(usize::from(l.node.0) + 1));
         let (Some(last), Some(next)) = (last, next) else { return DRAWN };
-        let room = next.x - self.reach(next.node) - last.x - 14 - 30;
+        // A queue may stand across the next lifeline where words may.
+        let room = match self.across() {
+            true => self.picture.width - last.x - 14 - 8,
+            false => next.x - self.reach(next.node) - last.x - 14 - 30,
+        };
         let widest = self.picture.lanes.iter().filter(|l| l.kind == NodeKind::Client);
         let widest = widest.map(|l| seat_width(&short(self.run, l.node))).max().unwrap_or(SEAT);
         usize::try_from(room / widest).unwrap_or(1).clamp(2, DRAWN)

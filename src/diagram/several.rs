@@ -4,7 +4,7 @@
 use super::board::Place;
 use super::labels::{Face, Line, Spots, Want, blocks};
 use super::lanes::{ASIDE, BARS};
-use super::layout::{Composer, MIDDLING_LINE, SHORT_LINE};
+use super::layout::{Composer, SHORT_LINE};
 use super::palette::Role;
 use super::picture::{Anchor, Area, Point, Shape, Words};
 use super::signs::Sign;
@@ -278,9 +278,9 @@ impl Composer<'_> {
                 }
             }
             // A few words across the next lifeline read better than a column of them beside it.
-            let wide = self.run.names().led() && !self.tight;
-            let most = if wide { MIDDLING_LINE } else { SHORT_LINE };
-            let face = blocks(&words, sign.strong).or_wrapped(most);
+            let face = blocks(&words, sign.strong);
+            let column = self.tight || !self.across();
+            let face = if column { face.or_wrapped(SHORT_LINE) } else { face };
             let spots = self.outside(&face, at.y);
             return (face, spots);
         }

@@ -11,8 +11,9 @@ use crate::sim::{EventId, Micros};
 
 /// How much room stays above the first moment and under the last one.
 const MARGIN: i32 = 14;
-/// How far under the present moment something may begin that is already so.
+/// How far under the present moment something may begin that is already so, and that has just come about.
 const AHEAD: i32 = 24;
+const NEWS: i32 = 96;
 /// How far an outline stands off its mark.
 const OFF: i32 = 3;
 
@@ -118,6 +119,7 @@ fn grows_still(mark: &Mark, at: Option<Micros>) -> bool {
 
 /// The present moment.
 struct Head {
+    at: Micros,
     y: i32,
     words: String,
     plate: Area,
@@ -127,12 +129,13 @@ impl Head {
     fn of(picture: &Picture, at: Micros) -> Head {
         let (y, words) = (picture.y_of(at), narrate::moment(at));
         let right = width(&words, SIZE, true, false) + 12;
-        Head { y, words, plate: Area { left: 0, top: y - 10, right, bottom: y + 10 } }
+        Head { at, y, words, plate: Area { left: 0, top: y - 10, right, bottom: y + 10 } }
     }
 
     /// Whether a mark stands where time has come, and not under the plate.
     fn leaves(&self, mark: &Mark) -> bool {
-        mark.bounds.top <= self.y + AHEAD && !self.covers(mark)
+        let ahead = if mark.from == self.at && !mark.grows() { NEWS } else { AHEAD };
+        mark.bounds.top <= self.y + ahead && !self.covers(mark)
     }
 
     /// Whether the plate lies over these words.

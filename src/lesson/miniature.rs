@@ -31,6 +31,8 @@ pub struct Lane {
     pub work: Vec<(u32, u32)>,
     /// When it was paused or down.
     pub stopped: Vec<(u32, u32)>,
+    /// When a watch of its woke it.
+    pub woken: Vec<u32>,
 }
 
 /// A moment worth a mark.
@@ -108,12 +110,18 @@ fn lane(run: &Run, client: ProcId) -> Lane {
     let covered = |s: &(u32, u32)| belief.iter().any(|b| b.0 <= s.0 && s.0 <= b.1);
     let mut work = sections(run, client);
     work.retain(|s| s.0 < s.1 && !covered(s));
+    let wakes =
+        run.record.events.iter().filter(
+            |e| matches!(e.note(), Some(Testimony::Wake(_, watcher)) if *watcher == client),
+        );
+    let woken = wakes.map(|e| unit(e.at, run.end)).collect();
     Lane {
         label: run.names().node(client).label.clone(),
         truth: spans(IntervalKind::Truth),
         belief,
         work,
         stopped,
+        woken,
     }
 }
 

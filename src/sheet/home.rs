@@ -110,6 +110,8 @@ fn miniature(tiny: &Miniature) -> Element {
                 rect.with("width", (x(*to) - x(*from)).max(1)).with("height", height)
             }));
         }
+        // Each time that somebody is woken: a small upright stroke.
+        drawn.extend(lane.woken.iter().map(|at| path("tiny-woken", format!("M{} {y}v10", x(*at)))));
     }
     let base = 14 + ROW * tiny.lanes.len() as u32;
     drawn.push(line(base + 3));

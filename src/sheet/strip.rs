@@ -76,9 +76,13 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
     let mut before = Micros::ZERO;
     let items = frames.iter().enumerate().map(|(index, frame)| {
         let at = run.record.events.get(frame.event.0 as usize).map_or(run.end, |e| e.at);
-        let image = still(run, picture, &window(picture, before, at, frame.event));
+        let shown = begun(run, frame.event).filter(|_| at == Micros::ZERO).unwrap_or(at);
+        let image = still(run, picture, &window(picture, before, shown, frame.event));
         before = at;
-        let moment = format!("{} · {}", index + 1, narrate::moment(at));
+        let mut moment = format!("{} · {}", index + 1, narrate::moment(at));
+        if shown > at {
+            moment += &format!(" {} {}", words::UNTIL, narrate::moment(shown));
+        }
         let caption = [said("p", "kicker", moment), said("h3", "", frame.title(run))];
         let caption = tag("figcaption", "prose", caption)
             .holding(prose.blocks(frame.blocks()))
@@ -92,6 +96,14 @@ pub fn strip(prose: Prose<'_>, run: &Run, picture: &Picture, frames: &[Frame<'_>
         }
     });
     tag("ol", "film", items)
+}
+
+/// When whoever begins something hears the first of it. Of what begins with the run nothing is to be seen
+/// before.
+fn begun(run: &Run, event: EventId) -> Option<Micros> {
+    let node = run.record.events.get(event.0 as usize)?.node;
+    let mut later = run.record.events.iter().skip(event.0 as usize);
+    later.find(|e| e.node == node && matches!(e.what, What::Deliver(_))).map(|e| e.at)
 }
 
 /// Where a frame can be seen in the simulation. On a narrow screen, where the picture scrolls in a box

@@ -10,6 +10,8 @@ pub const DONE_TO: &str = "What is done to this run: ";
 pub const NOTHING_DONE: &str = "nothing, everybody is punctual.";
 pub const LOG: &str = "What happened";
 pub const TIME: &str = "Time";
+/// Between two moments.
+pub const UNTIL: &str = "to";
 pub const EVIDENCE: &str = "Where this comes from";
 pub const MACHINE: &str = "Do it on your machine";
 pub const NEEDS: &str = "You need: ";

@@ -19,6 +19,9 @@ pub struct Sight {
     pub held: Cell<bool>,
 }
 
+/// A box lower than this stands above what it goes with, and not beside it.
+const LOW: f64 = 520.0;
+
 /// The height that is taken to be in sight before the page knows better.
 pub const FIRST_HEIGHT: i32 = 800;
 
@@ -50,7 +53,12 @@ impl Sight {
         let least = f64::from(picture.header_height) + 24.0;
         let above = if jumped { (height * 0.3).max(least) } else { least };
         // On a wall there is no room to spare for what has not happened yet.
-        let (lowest, after_jump) = if scale > 1.0 { (0.92, 0.92) } else { (0.72, 0.6) };
+        // In a low box neither: whoever reads under it sees its lower end.
+        let (lowest, after_jump) = match () {
+            () if scale > 1.0 => (0.92, 0.92),
+            () if height < LOW => (0.8, 0.8),
+            () => (0.72, 0.6),
+        };
         // On a wall the present stands low, so that what led to it is in sight.
         let wall = jumped && scale > 1.0;
         let wanted = if wall {
