@@ -224,6 +224,7 @@ fn rare_events(grant: Grant) -> Vec<What<Testimony>> {
         What::Note(Testimony::Watched { lock: LockId(0), watcher: client, of: None }),
         What::Note(Testimony::Lapse {
             client,
+            which: 1,
             heard: Micros::ZERO,
             silent: Micros::ZERO,
             span: Micros::from_secs(1),

@@ -741,8 +741,8 @@ fn who_waits_is_told_for_whom_it_waits() {
     expect_test::expect![[r#"
         [
             "Client B's create2 is on its way to ZooKeeper A.",
-            "Client B waits until Client A's place in the queue for the lock is gone. Client A (czxid 4) holds the lock: it must release it.",
-            "Client C waits until Client B's place in the queue for the lock is gone. Client A (czxid 4) holds the lock: it must release it.",
+            "Client B waits until Client A's place in the queue for the lock is gone. Client A (czxid 0:4) holds the lock: it must release it.",
+            "Client C waits until Client B's place in the queue for the lock is gone. Client A (czxid 0:4) holds the lock: it must release it.",
             "Client B's connect is held where the way to ZooKeeper A is cut: the way has to heal.",
             "Client B's connect is held where the way to ZooKeeper A is cut: the way has to heal.",
         ]

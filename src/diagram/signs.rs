@@ -239,15 +239,12 @@ fn of_note(
         }
         Testimony::Lead(_) => make(Kind::Notice, Role::Ink, &["leads now"]),
         Testimony::Evict(_) => make(Kind::Notice, Role::Ink, &["evicted"]),
-        Testimony::Grant { token, .. } if clues.regress.contains(&id) => {
-            let token = token.map_or_else(String::new, figure);
-            make(Kind::Notice, Role::Danger, &[&format!("{token} is not"), "a higher number"])
+        Testimony::Grant { token: Some(token), .. } | Testimony::Mint(_, token)
+            if clues.regress.contains(&id) =>
+        {
+            let words = [format!("{} is not", figure(*token)), "a higher number".into()];
+            make(Kind::Notice, Role::Danger, &[&words[0], &words[1]])
         }
-        Testimony::Mint(_, token) if clues.regress.contains(&id) => make(
-            Kind::Notice,
-            Role::Danger,
-            &[&format!("{} is not", figure(*token)), "a higher number"],
-        ),
         Testimony::Grant { .. } if clues.double.contains(&id) => {
             make(Kind::Notice, Role::Danger, &["granted twice"])
         }

@@ -463,9 +463,7 @@ impl Zoo {
         }
         match self.facts(server).first() {
             Some(Fact::Row { key, value }) => match (&key[..], &value[..]) {
-                ([Piece::Word(role)], [_, Piece::Number(zxid)]) => {
-                    Some((role, u64::try_from(*zxid).expect("it is not negative")))
-                }
+                ([Piece::Word(role)], [_, Piece::Change(zxid)]) => Some((role, *zxid)),
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
