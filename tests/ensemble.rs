@@ -3,10 +3,10 @@
 mod support;
 
 use lockscope::diagram::{Layout, Mark, Picture, Shape, layout, paths, topology};
-use lockscope::judge::{Standing, Testimony};
+use lockscope::judge::{SessionState, Standing, Testimony};
 use lockscope::narrate;
 use lockscope::run::{Run, compile};
-use lockscope::sim::{EventId, Micros, Set};
+use lockscope::sim::{EventId, Micros, Set, What};
 use lockscope::systems::Registry;
 use support::Case;
 
@@ -258,4 +258,94 @@ fn many_clients_are_told_by_the_place_that_their_programs_are_at() {
             "Client 01 at read x ",
         ]
     );
+}
+
+/// What each node knows once the last event of a kind has happened, as lines of one text.
+fn knows(run: &Run, until: impl Fn(&Run, EventId) -> bool) -> Vec<String> {
+    let events = (0..run.record.events.len() as u32).map(EventId);
+    let last = events.filter(|id| until(run, *id)).last().expect("it happens");
+    let columns = narrate::knows(run, &run.world_at(last));
+    let line = |(key, value): (String, String)| format!("{key} {value}");
+    columns
+        .into_iter()
+        .map(|k| k.lines.into_iter().map(line).collect::<Vec<_>>().join("; "))
+        .collect()
+}
+
+#[test]
+fn a_number_is_written_alike_on_plates_and_in_sentences_and_in_full_where_it_is_compared() {
+    let run = three("pause client-a before write#1 for 14s; set resource.check token");
+    let picture = picture(&run, 608);
+    let plates = picture.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Plate { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    let plates: Set<&str> = plates.collect();
+    assert_eq!(plates.iter().copied().collect::<Vec<_>>(), ["1:4", "1:7", "1:8"]);
+    assert!(words(&picture).iter().any(|w| w.0 == "1:4 < 1:8"));
+    let log = narrate::log(&run);
+    for said in ["the lock to Client A: czxid 1:4", "token 1:4 is lower than 1:8"] {
+        assert!(log.contains(said), "{said}\n{log}");
+    }
+    assert!(!log.contains("42949673"), "{log}");
+    let known = knows(&run, |run, id| run.record.event(id).message().is_some());
+    assert!(known.iter().any(|k| k.contains("highest seen for the lock 1:8 = 4294967304")));
+    assert!(known.iter().any(|k| k.contains("leads zxid 1:") && k.contains(" = 0x1000000")));
+    // Whatever else is compared, what a server has is its own number.
+    let run = three("set lock.token sequence");
+    let held = |run: &Run, id: EventId| {
+        matches!(run.record.event(id).note(), Some(Testimony::Believe(..)))
+    };
+    let known = knows(&run, held).join("\n");
+    assert!(known.contains("I hold number 2") && known.contains("holds czxid 1:8"), "{known}");
+}
+
+#[test]
+fn who_is_dead_shows_what_is_on_its_disk_and_no_more() {
+    let run = three("at 700ms crash zk-b; at 750ms crash client-a");
+    let known = knows(&run, |run, id| matches!(run.record.event(id).what, What::Crash(_)));
+    assert_eq!(known[0], "state down");
+    assert_eq!(known[4], "state down; on disk its log up to zxid 1:4 = 0x100000004");
+    let known = knows(&run, |_, id| id.0 == 2);
+    assert_eq!(known[5], "leads zxid 1:2 = 0x100000002; the lock free", "it was elected before");
+}
+
+#[test]
+fn of_several_sessions_of_a_client_each_is_told_apart() {
+    let run = three("pause client-a before write#1 for 14s");
+    let log = narrate::log(&run);
+    assert!(log.contains("heard nothing of Client A's session for"), "{log}");
+    let begun = |run: &Run, id: EventId| {
+        let event = run.record.event(id);
+        let again = matches!(event.note(), Some(Testimony::Session(SessionState::Begun)));
+        again && event.at > Micros::from_secs(12)
+    };
+    let known = knows(&run, begun).join("\n");
+    assert!(known.contains("Client A's second session ends at"), "{known}");
+}
+
+#[test]
+fn what_is_given_up_without_a_connection_is_not_called_closed() {
+    let edits = "set lock.disconnected stop; set renew.failure stop; at 2s cut {client-a}|{zk-a zk-b zk-c} for 30s";
+    let case = zk("3").client("client-a", "0s", "acquire; read x; work 18s; write x = 1; release");
+    let run = run(&case.client("client-b", "1s", WORK).edits(edits));
+    let ended = |run: &Run, id: EventId| {
+        let event = run.record.event(id);
+        event.node.0 == 0 && matches!(event.what, What::End(0))
+    };
+    let known = knows(&run, ended);
+    assert!(known[0].contains("given up without a connection"), "{}", known[0]);
+    assert!(known.iter().any(|k| k.contains("Client A's session ends at")), "{known:?}");
+}
+
+#[test]
+fn five_clients_and_three_servers_are_whole_beside_a_lesson_on_a_small_screen() {
+    let run = many(5, "3", "parent");
+    let picture = picture(&run, 608);
+    assert_eq!(picture.width, 608);
+    let labels: Vec<&str> = picture.lanes.iter().take(5).map(|l| l.label.as_str()).collect();
+    assert!(labels.iter().all(|label| !label.contains('…')), "{labels:?}");
+    let counted = words(&picture).into_iter().filter(|w| w.0.ends_with(" in all"));
+    let rights: Vec<i32> = counted.map(|w| w.1.bounds.right).collect();
+    assert!(!rights.is_empty() && rights.iter().all(|right| *right <= 608), "{rights:?}");
 }

@@ -38,7 +38,7 @@ const TIGHTEST: i32 = 70;
 const SEVERAL: i32 = 5;
 const ELBOW: i32 = 52;
 const ELBOW_GROUP: i32 = 66;
-const ELBOW_RIGHT: i32 = 60;
+const ELBOW_RIGHT: i32 = 52;
 /// A header of this width holds its name in full; beyond it, headers move apart first.
 const FULL_HEADER: i32 = 100;
 /// A header narrower than this has its name in smaller and lighter letters.

@@ -313,7 +313,7 @@ impl Teller<'_> {
             let high = i.ordinal > own.ordinal && token >= other;
             (low || high).then_some((i, other, low))
         })?;
-        let (other, its, low) = (self.label(wrong.0.client), wrong.1.0, wrong.2);
+        let (other, its, low) = (self.label(wrong.0.client), self.figure(wrong.1), wrong.2);
         let (how, age) = if low { ("not above", "older") } else { ("not below", "newer") };
         Some(format!("That is {how} the {its} of {other}, whose grant is {age}."))
     }

@@ -73,7 +73,7 @@ impl Teller<'_> {
             return Some(format!("{} {word} believe{what}", and(&labels)));
         }
         let holds = |i: &Interval| {
-            let token = i.token.map_or_else(String::new, |t| format!(" {}", t.0));
+            let token = i.token.map_or_else(String::new, |t| format!(" {}", self.figure(t)));
             let what = match (several, token.is_empty()) {
                 (true, _) => format!(" {name}{token}"),
                 (false, true) => " the lock".into(),

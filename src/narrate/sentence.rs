@@ -1,10 +1,10 @@
 //! One sentence for each event: who does what, and what follows from it.
 
 use super::teller::Teller;
-use super::words::{and, capital, moment, one_line, span, thousands};
+use super::words::{and, capital, carried, moment, one_line, span, thousands};
 use crate::judge::{
     Ask, BeliefEnd, Grant, IntervalKind, LockId, Mode, Operation, Rejection, SectionEnd,
-    SessionState, Testimony, TruthEnd,
+    SessionState, Testimony, Token, TruthEnd,
 };
 use crate::run::{Action, NodeKind, Run, kind};
 use crate::sim::{
@@ -394,14 +394,16 @@ impl Teller<'_> {
         match note {
             Testimony::Read(op) => match kind::read_token(self.run, self.run.record.event(id)) {
                 Some(token) => {
-                    format!("{me} sends a read of {} with token {}.", cell(op), token.0)
+                    let token = self.figure(token);
+                    format!("{me} sends a read of {} with token {token}.", cell(op))
                 }
                 None => format!("{me} sends a read of {}.", cell(op)),
             },
             Testimony::Write(op, write) => self.sends_write(id, me, op, write.value),
             Testimony::Claim(op) => {
-                let token =
-                    op.token.map_or_else(|| "no token".into(), |t| format!("token {}", t.0));
+                let token = op
+                    .token
+                    .map_or_else(|| "no token".into(), |t| format!("token {}", self.figure(t)));
                 format!("{me} claims the resource for itself, with {token}.")
             }
             Testimony::Mark(op) => self.marked(id, me, op),
@@ -423,7 +425,8 @@ impl Teller<'_> {
                 format!("{me} forgets {write}: it had come, and was not written.")
             }
             Testimony::Inquire(_, token) => {
-                format!("{me} asks {} whether token {} is the holder's.", self.service(), token.0)
+                let token = self.figure(*token);
+                format!("{me} asks {} whether token {token} is the holder's.", self.service())
             }
             Testimony::Serve(op, _, value) => {
                 let whose = self.whose(op.section.client);
@@ -445,7 +448,7 @@ impl Teller<'_> {
                 self.reject(id, me, op, write.map(|w| w.0.value), *why)
             }
             Testimony::Told(_, outcome) => self.told(id, me, *outcome),
-            Testimony::Hand(_, token, why) => self.handed(id, me, token.0, *why),
+            Testimony::Hand(_, token, why) => self.handed(id, me, *token, *why),
             _ => format!("{me} does something."),
         }
     }
@@ -453,7 +456,7 @@ impl Teller<'_> {
     /// A write sets out: with what token, and what its client no longer believes.
     fn sends_write(&self, id: EventId, me: &str, op: &Operation, value: i64) -> String {
         let token = match op.token {
-            Some(token) => format!("with {} {}", self.number_word(), token.0),
+            Some(token) => format!("with {} {}", self.number_word(), self.figure(token)),
             None => "without a token".into(),
         };
         let lock = self.lock(op.lock);
@@ -499,7 +502,7 @@ impl Teller<'_> {
         let whose = self.whose(op.section.client);
         let keeps = self.setting("resource.check", id);
         if let Some(token) = op.token.filter(|_| keeps == "last-claim") {
-            let token = token.0;
+            let token = self.figure(token);
             return format!("{me} takes {whose} claim: from here on only token {token} is let in.");
         }
         match op
@@ -507,7 +510,8 @@ impl Teller<'_> {
             .filter(|_| keeps.starts_with("token") || keeps == "claim" || keeps == "gateway")
         {
             Some(token) => {
-                format!("{me} takes {whose} claim: whatever is lower than {} is refused.", token.0)
+                let token = self.figure(token);
+                format!("{me} takes {whose} claim: whatever is lower than {token} is refused.")
             }
             None => format!(
                 "{me} takes {whose} claim, and does nothing with it: it compares no tokens."
@@ -533,7 +537,8 @@ impl Teller<'_> {
     }
 
     /// What a resource makes of a token that somebody sent by hand.
-    fn handed(&self, id: EventId, me: &str, token: u64, why: Option<Rejection>) -> String {
+    fn handed(&self, id: EventId, me: &str, token: Token, why: Option<Rejection>) -> String {
+        let token = self.figure(token);
         let by_hand = format!("token {token}, sent by hand");
         match why {
             None if matches!(&*self.setting("resource.check", id), "none" | "gateway") => {
@@ -541,7 +546,7 @@ impl Teller<'_> {
             }
             None => format!("{me} lets {by_hand}, pass. It has seen nothing higher."),
             Some(Rejection::Lower(highest)) => {
-                format!("{me} rejects {by_hand}: it is lower than {}.", highest.0)
+                format!("{me} rejects {by_hand}: it is lower than {}.", self.figure(highest))
             }
             Some(Rejection::Again(_)) => format!("{me} rejects {by_hand}: it was used before."),
             Some(Rejection::Unclaimed) => {
@@ -681,11 +686,11 @@ impl Teller<'_> {
     /// a change ` (zxid 41)`.
     fn written(&self, msg: MsgId) -> String {
         let body = &self.run.record.message(msg).body;
-        let traffic = &self.run.names().traffic;
-        let changes = traffic.round.is_some_and(|round| round.contains(&body.name));
-        let word = if changes { traffic.change } else { "token" };
-        body.in_full(&self.run.names().locks).unwrap_or_else(|| match body.token {
-            Some(token) => format!("{} ({word} {})", body.name, token.0),
+        let names = self.run.names();
+        let changes = names.traffic.round.is_some_and(|round| round.contains(&body.name));
+        let word = if changes { names.traffic.change } else { "token" };
+        body.in_full(&names.locks).unwrap_or_else(|| match carried(names, body) {
+            Some(token) => format!("{} ({word} {token})", body.name),
             None => body.name.into(),
         })
     }
@@ -766,10 +771,13 @@ impl Teller<'_> {
         let marks = crate::run::why::forgotten(self.run, restart);
         match marks.as_slice() {
             [] => String::new(),
-            [(_, token)] => format!(" It has forgotten the highest token, {}.", token.0),
+            [(_, token)] => {
+                format!(" It has forgotten the highest token, {}.", self.figure(*token))
+            }
             many => {
-                let each =
-                    many.iter().map(|(l, token)| format!("{} of {}", token.0, self.lock(*l)));
+                let each = many
+                    .iter()
+                    .map(|(l, token)| format!("{} of {}", self.figure(*token), self.lock(*l)));
                 let each: Vec<String> = each.collect();
                 format!(" It has forgotten the highest tokens: {}.", and(&each))
             }

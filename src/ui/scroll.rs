@@ -55,7 +55,7 @@ impl Sight {
         // On a wall there is no room to spare for what has not happened yet.
         // In a low box neither: whoever reads under it sees its lower end.
         let (lowest, after_jump) = match () {
-            () if scale > 1.0 => (0.92, 0.92),
+            () if scale > 1.0 => (0.85, 0.85),
             () if height < LOW => (0.8, 0.8),
             () => (0.72, 0.6),
         };
