@@ -3,12 +3,19 @@
 use super::path::Path;
 use super::request::{Change, Code, Packet, Reply, Request, Zxid};
 use super::server::Server;
+use super::tree::Znode;
 use super::watches::On;
 use crate::judge::{LockId, Testimony};
 use crate::sim::{ConnId, Cx};
 use crate::systems::{Body, Locks};
 
 impl Server {
+    /// What a read finds there. The root stands under the empty name as well, which no write takes
+    /// (`DataTree`; recorded in `bad_paths`).
+    fn node(&self, path: &Path) -> Option<&Znode> {
+        if path.as_str().is_empty() { self.tree.get(&Path::new("/")) } else { self.tree.get(path) }
+    }
+
     /// What this server answers by itself, from what it knows.
     pub(super) fn read(
         &mut self,
@@ -23,10 +30,10 @@ impl Server {
                 if *watch {
                     self.watch(cx, On::Node, path, conn);
                 }
-                self.tree.get(path).map_or(missing, |node| Reply::Stat(node.stat()))
+                self.node(path).map_or(missing, |node| Reply::Stat(node.stat()))
             }
             Request::GetData { path, watch } => {
-                let Some(node) = self.tree.get(path) else { return missing };
+                let Some(node) = self.node(path) else { return missing };
                 let reply = Reply::Data(node.data.clone(), node.stat());
                 if *watch {
                     self.watch(cx, On::Node, path, conn);
@@ -34,7 +41,7 @@ impl Server {
                 reply
             }
             Request::GetChildren { path, watch, stat } => {
-                let Some(node) = self.tree.get(path) else { return missing };
+                let Some(node) = self.node(path) else { return missing };
                 let names = node.children.iter().cloned().collect();
                 let reply = Reply::Children(names, stat.then(|| node.stat()));
                 if *watch {
@@ -82,20 +89,20 @@ impl Server {
         [data, exist, child]: [&[Path]; 3],
     ) {
         for path in data {
-            match self.tree.get(path) {
+            match self.node(path) {
                 None => self.tell_watcher(cx, conn, Change::Deleted, path),
                 Some(n) if n.mzxid > seen => self.tell_watcher(cx, conn, Change::DataChanged, path),
                 Some(_) => self.watch(cx, On::Node, path, conn),
             }
         }
         for path in exist {
-            match self.tree.get(path) {
+            match self.node(path) {
                 Some(_) => self.tell_watcher(cx, conn, Change::Created, path),
                 None => self.watch(cx, On::Node, path, conn),
             }
         }
         for path in child {
-            match self.tree.get(path) {
+            match self.node(path) {
                 None => self.tell_watcher(cx, conn, Change::Deleted, path),
                 Some(n) if n.pzxid > seen => {
                     self.tell_watcher(cx, conn, Change::ChildrenChanged, path);
