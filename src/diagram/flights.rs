@@ -13,6 +13,9 @@ use crate::sim::{EventId, Micros, MsgId, ProcId, sort_by_key};
 const NEAR: i32 = 22;
 const STUB: i32 = 30;
 
+/// How far from a lane a way ends that ends at none.
+const CLEAR: i32 = 18;
+
 impl Composer<'_> {
     /// Where a cut between two lanes is drawn.
     fn between(&self, a: ProcId, b: ProcId) -> i32 {
@@ -125,7 +128,7 @@ impl Composer<'_> {
     pub(super) fn flight(&mut self, flight: &Flight, signs: &[(MsgId, Point, i32)]) {
         let tail = Point { x: self.x(flight.from), y: self.y(flight.sent) };
         let far = self.x(flight.to);
-        let half = (tail.x + far) / 2;
+        let half = self.off_lanes((tail.x + far) / 2);
         let mut track = vec![tail];
         if let Some((at, until, event)) = flight.held {
             // On the sender's side of the jagged line.
@@ -172,6 +175,12 @@ impl Composer<'_> {
         let (id, sent, soft) = (flight.id, flight.sent, flight.soft);
         let shape = Shape::Message { id, track, sent, arrives, fate, soft };
         self.push(flight.event, role, sent, arrives, shape);
+    }
+
+    /// A place on a way that no lane passes: what is lost on the way is not lost at somebody else's.
+    fn off_lanes(&self, x: i32) -> i32 {
+        let near = self.picture.lanes.iter().find(|lane| (lane.x - x).abs() < CLEAR);
+        near.map_or(x, |lane| lane.x + CLEAR)
     }
 
     /// The end of an arrow: the lifeline, or the edge of the sign that it brings about.

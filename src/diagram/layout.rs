@@ -363,7 +363,7 @@ impl<'r> Composer<'r> {
 
     /// A label's face, which may be broken into short lines where lanes have moved together.
     pub(super) fn face(&self, face: Face) -> Face {
-        if self.tight { face.or_wrapped(SHORT_LINE) } else { face }
+        if self.tight || self.across() { face.or_wrapped(SHORT_LINE) } else { face }
     }
 
     fn span(&mut self, bar: &Bar, role: Role, shape: Shape, area: Area) {
