@@ -125,7 +125,8 @@ fn spread(run: &Run, story: &Story, axis: i32, width: i32, tight: bool) -> Sprea
     };
     let close = close.max(least);
     let others = first + right + first_to_last(nearest, close);
-    if others > width && members > 0 && crowd == 0 && clients >= SEVERAL {
+    let several = if tight { 2 } else { SEVERAL };
+    if others > width && names.led() && crowd == 0 && clients >= several {
         let (first, right) = (first - 8, right.min(ELBOW_RIGHT));
         let (more, pairs) = (story.pitch() * most, clients - 1);
         let spacing = ELBOW_GROUP + more;
