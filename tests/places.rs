@@ -111,8 +111,8 @@ fn a_client_that_waits_for_itself_says_so() {
     let words = [waits(&run, "client-a", 40_000), waits(&run, "client-b", 40_000)];
     expect_test::expect![[r#"
         [
-            "Client A waits until an earlier place of its own in the queue for the lock is gone. What Client A was granted earlier (czxid 4) still stands: it must end.",
-            "Client B waits until Client A's place in the queue for the lock is gone. Client A (czxid 4) holds the lock: it must release it.",
+            "Client A waits until an earlier place of its own in the queue for the lock is gone. What Client A was granted earlier (czxid 0:4) still stands: it must end.",
+            "Client B waits until Client A's place in the queue for the lock is gone. Client A (czxid 0:4) holds the lock: it must release it.",
         ]
     "#]].assert_debug_eq(&words);
     let log = lockscope::narrate::log(&run);

@@ -81,8 +81,21 @@ pub fn miniature(run: &Run, width: i32, height: i32) -> Vec<(Micros, Primitive)>
     let y = height - MARKS / 2;
     drawn.push(level(0, width, y, Pen { ink: Ink::Hairline, tenths: 20, dash: Dash::Solid }));
     let mut drawn: Vec<_> = drawn.into_iter().map(|part| (Micros::ZERO, part)).collect();
+    drawn.extend(marks(run, &story, width, y));
+    drawn
+}
+
+/// The pauses and the signs, each from its own moment on.
+fn marks(run: &Run, story: &Story, width: i32, y: i32) -> Vec<(Micros, Primitive)> {
+    let x = |at: Micros| miniature_x(run, width, at);
+    let mut drawn = Vec::new();
     for pause in &story.pauses {
-        let area = across(pause.from, pause.to, y - 1, y + 1);
+        let area = Area {
+            left: x(pause.from),
+            top: y - 1,
+            right: x(pause.to).max(x(pause.from) + 2),
+            bottom: y + 1,
+        };
         let at = Point { x: x(pause.from).clamp(4, (width - 4).max(4)), y };
         let [left, right] = pause_sign(at);
         let parts = [filled(&area, None, Fill::Solid(Role::Muted), 0), left, right];

@@ -218,7 +218,9 @@ impl Queues {
                 self.of.entry(LockId(lock as u16)).or_default().push(seat);
             }
             Deed::Delete(path) => said.extend(self.leave(path, |seat| {
-                let own = seat.session.is_some() && seat.session == txn.session;
+                // Who takes back a place of its own, of whichever of its sessions, is deprived of nothing.
+                let own = seat.session.is_some()
+                    && (seat.session == txn.session || seat.client == txn.by);
                 match txn.session {
                     _ if own => TruthEnd::Released,
                     Some(_) => TruthEnd::Removed(txn.by),
