@@ -50,7 +50,8 @@ pub struct Verdict {
     pub silent_reacquire: u64,
     /// Truths that ended unnoticed by a client that believed.
     pub loss_unreported: u64,
-    /// Time in which a truth was open and its client neither believed nor had a request open.
+    /// Time in which a truth was open and its client, in the life in which it had asked, neither believed
+    /// nor had a request open.
     pub orphan_us: u64,
     /// Clients whose acquire was open at the end.
     pub stalled: u64,
