@@ -311,15 +311,17 @@ fn where_servers_only_keep_one_another_company_one_round_stands_for_all() {
         .client("client-b", "200ms", work)
         .set("session.timeout", "4s")
         .set("lock.disconnected", "wait")
+        // A client takes its session for over by itself, by a deadline that no event shows.
+        .set("zookeeper.version", "zookeeper-3.9.3")
         .set("link.delay", "10ms")
-        .until("25s");
+        .until("28s");
     let whole = "drop client-a>resource#9999";
     let short = proof(&case, Aim::Harm);
     let case = case.edits(whole);
     let long = proof(&case, Aim::Harm);
     assert!(short.period == Some(Micros::from_secs(1)) && long.period.is_none());
     assert!(!short.exhausted && !long.exhausted && short.places == long.places);
-    assert!(3 * short.work < 2 * long.work, "{} {}", short.work, long.work);
+    assert!(10 * short.work < 9 * long.work, "{} {}", short.work, long.work);
     let mut harmful = 0;
     for (a, b) in short.rows.iter().zip(&long.rows) {
         assert_eq!(a.kinds.map(|n| n > 0), b.kinds.map(|n| n > 0), "{}", a.check);

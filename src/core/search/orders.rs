@@ -123,13 +123,19 @@ impl Still {
                 last = last.max(until.unwrap_or_default());
             }
         }
+        let end = still.world.until();
+        let own = still.world.all_due().into_iter();
+        let own = own.filter(|due| due.whom == Some(still.who) && due.at <= end).map(|due| due.at);
+        let longest = still.world.plan().settings.longest();
+        let least = own.fold(still.from.plus(longest).plus(longest), Micros::max);
         while let Some(due) = still.world.next_due().filter(|due| due.at != FOREVER) {
+            tape.handled(&due);
             if !still.world.step(&mut tape) {
                 break;
             }
             last = last.max(due.at);
         }
-        let repeat = repeat(&still.world, &tape);
+        let repeat = repeat(&still.world, &tape, least);
         // A whole second more, because whoever comes back then is alone, and reads better.
         let second = Micros::from_secs(1);
         let last = last.plus(Micros(second.0 - last.since(still.from).0 % second.0));

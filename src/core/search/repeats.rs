@@ -6,11 +6,13 @@
 //!
 //! It is read off what the world in fact does from there to the end of the run, event for event, to the
 //! microsecond and at least four times over; a single draw, fault or timer that does not fit begins it
-//! anew. What is compared without being awaited shows in no event: deadlines that processes keep have to
-//! be over before. Messages that an edit names by their number are none of it, because rounds count them.
+//! anew. What is compared without being awaited shows in no event. So deadlines that processes keep have to
+//! be over before, and whatever the process that stands still had set itself; and it has to have stood
+//! still for twice the longest span that any setting names. Messages that an edit names by their number are
+//! none of it, because rounds count them.
 
 use crate::run::kind;
-use crate::sim::{Event, MessageInfo, Micros, Sink, World};
+use crate::sim::{Event, MessageInfo, Micros, Pending, Sink, World};
 use crate::systems::{Body, Fact, Locks};
 
 use super::ear::Mix;
@@ -21,12 +23,27 @@ const TIMES: u64 = 4;
 /// How many events a round may have.
 const LONGEST: usize = 400;
 
+/// The first number of a timer among what is due; behind it come others, and rarer things.
+const TIMER: u32 = 2;
+
 /// What happens when, with no number that counts up.
 #[derive(Default)]
 pub(super) struct Tape {
     words: Vec<(Micros, u64)>,
     /// What each message is: from, to, name.
     messages: Vec<u64>,
+}
+
+impl Tape {
+    /// Something is handled that may leave no other trace.
+    pub fn handled(&mut self, due: &Pending) {
+        let mut word = Mix::default();
+        word.word("handled");
+        word.add(due.whom.map_or(u64::MAX, |p| u64::from(p.0)));
+        // Which of its timers it is counts up.
+        word.add(u64::from(due.what.0.min(TIMER)));
+        self.words.push((due.at, word.sum()));
+    }
 }
 
 impl Sink<Locks> for Tape {
@@ -57,8 +74,8 @@ pub(super) struct Repeat {
 }
 
 /// Whether a world that has come to its end, and was heard on this tape, repeats itself from some moment
-/// on.
-pub(super) fn repeat(world: &World<Locks>, tape: &Tape) -> Option<Repeat> {
+/// on, which is not before this one.
+pub(super) fn repeat(world: &World<Locks>, tape: &Tape, least: Micros) -> Option<Repeat> {
     let plan = world.plan();
     let end = plan.until;
     if !plan.message_faults.is_empty() {
@@ -66,7 +83,7 @@ pub(super) fn repeat(world: &World<Locks>, tape: &Tape) -> Option<Repeat> {
     }
     let found = periodic(&tape.words, end)?;
     let everybody = (0..plan.procs.len() as u16).map(crate::sim::ProcId);
-    let mut from = found.from;
+    let mut from = found.from.max(least);
     for fact in everybody.flat_map(|p| world.facts(p)) {
         match fact {
             Fact::Ring { until: Some(until), .. } if until <= end => from = from.max(until),

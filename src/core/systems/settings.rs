@@ -360,6 +360,12 @@ impl Settings {
         }
     }
 
+    /// The longest span that is set.
+    pub fn longest(&self) -> Micros {
+        let span = |value: &Value| if let Value::Span(span) = value { *span } else { Micros::ZERO };
+        self.values.values().map(span).max().unwrap_or_default()
+    }
+
     /// A word; empty for a key that is none.
     pub fn word(&self, key: &str) -> &'static str {
         match self.values.get(key) {
