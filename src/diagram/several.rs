@@ -321,7 +321,7 @@ impl Composer<'_> {
     /// column is looked for there.
     pub(super) fn in_column(&self, face: &Face, y: i32) -> Spots {
         let mut places = self.outside(face, y).given();
-        if !self.crowd && !self.tight {
+        if !self.crowd {
             let right = places.iter().find(|place| place.anchor == Anchor::Start).copied();
             let lower = right.into_iter().flat_map(|place| {
                 [0, 8, -8, 14, 20, 28, 38, 48, 58, 68, 80, 92].map(|off| {
