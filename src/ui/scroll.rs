@@ -19,6 +19,8 @@ pub struct Sight {
     pub held: Cell<bool>,
 }
 
+/// What has just come about on a wall reaches so far under the present.
+const NEWS: f64 = 54.0;
 /// A box lower than this stands above what it goes with, and not beside it.
 const LOW: f64 = 520.0;
 
@@ -52,10 +54,11 @@ impl Sight {
         // After a jump, what led to the present is in sight, and not only what hides the future.
         let least = f64::from(picture.header_height) + 24.0;
         let above = if jumped { (height * 0.3).max(least) } else { least };
+        let low = 1.0 - (NEWS / height).clamp(0.12, 0.3);
         // On a wall there is no room to spare for what has not happened yet.
         // In a low box neither: whoever reads under it sees its lower end.
         let (lowest, after_jump) = match () {
-            () if scale > 1.0 => (0.85, 0.85),
+            () if scale > 1.0 => (low, low),
             () if height < LOW => (0.8, 0.8),
             () => (0.72, 0.6),
         };

@@ -151,6 +151,11 @@ test("the topology is one key away, in the address, and fits a phone", page(asyn
   }
   await tab.keyboard.press("v");
   await tab.getByRole("img", { name: /^Space-time diagram/ }).waitFor();
+  // A plane that is higher than its box begins at its top.
+  const servers = await lesson(open, "#/lesson/herd?event=300&view=topology");
+  await servers.getByRole("img", { name: /^Topology, step/ }).waitFor();
+  const high = (b) => [b.scrollTop, b.scrollHeight > b.clientHeight];
+  assert.deepEqual(await servers.locator("#stage").evaluate(high), [0, true]);
 }));
 
 test("what a real server answered is one click away from the answer", page(async ({ open }) => {

@@ -155,3 +155,24 @@ test("the start page numbers its lessons, begins in one way, and leads to the ca
   await one.locator("header nav").getByRole("link", { name: "It happened" }).click();
   await focusIs(one, "cases-title");
 }));
+
+test("each Next shows what led to its moment, also where it goes on in another run; nothing lies beside the picture", page(async ({ open }) => {
+  for (const [id, beats] of [["zookeeper-recipe", 11], ["herd", 9]]) {
+    const tab = await lesson(open, `#/lesson/${id}`, { viewport: { width: 1280, height: 800 } });
+    for (let beat = 1; beat <= beats; beat += 1) {
+      await next(tab).click();
+      await tab.waitForTimeout(250);
+      const seen = await tab.evaluate(() => {
+        const box = document.querySelector("#stage");
+        const now = document.querySelector("#stage .now rect").getBoundingClientRect();
+        const { top, height } = box.getBoundingClientRect();
+        const { scrollTop, scrollWidth, clientWidth } = box;
+        return { share: (now.top - top) / height, scrollTop, wide: scrollWidth - clientWidth };
+      });
+      const where = `${id}, ${beat}: ${JSON.stringify(seen)}`;
+      assert.ok(seen.scrollTop === 0 || seen.share > 0.28, where);
+      assert.ok(seen.share < 0.95, where);
+      assert.ok(seen.wide <= 0, where);
+    }
+  }
+}));
