@@ -100,7 +100,9 @@ fn periodic(words: &[(Micros, u64)], end: Micros) -> Option<Repeat> {
     let candidates = earlier.iter().enumerate().rev().take(LONGEST);
     for (place, word) in candidates.filter(|(_, word)| word.1 == last.1) {
         let (period, count) = (last.0.since(word.0), earlier.len() - place);
-        if period == Micros::ZERO || end.since(last.0) >= period {
+        // What would come next must not be missing already.
+        let next = words.get(place + 1).map_or(last.0, |next| next.0).plus(period);
+        if period == Micros::ZERO || next <= end {
             continue;
         }
         let pairs = words.iter().zip(words.iter().skip(count)).rev();
@@ -108,9 +110,10 @@ fn periodic(words: &[(Micros, u64)], end: Micros) -> Option<Repeat> {
             a.1 == b.1 && b.0.since(a.0) == period && a.0 <= b.0
         };
         let alike = pairs.take_while(same).count();
-        // The latest that does not fit; from behind it on all does.
+        // The latest that does not fit; from behind it on all does. Before the first word was another silence.
         let odd = (words.len() - count).checked_sub(alike + 1).and_then(|odd| words.get(odd));
-        let from = odd.map_or(Micros::ZERO, |odd| odd.0.plus(Micros(1)));
+        let first = words.first().map_or(end, |first| first.0);
+        let from = odd.map_or(first, |odd| odd.0.plus(Micros(1)));
         if end.since(from) >= Micros(TIMES * period.0) {
             return Some(Repeat { from, period });
         }
