@@ -471,6 +471,16 @@ impl Block {
         self.any(&|i| matches!(i, Inline::Evidence(id) if id == evidence))
     }
 
+    /// Whether it is a paragraph of nothing but links to runs, which stand in a row.
+    pub fn is_row(&self) -> bool {
+        let Block::Paragraph(line) = self else { return false };
+        line.iter().all(|inline| match inline {
+            Inline::Link(Target::Run(_), _) => true,
+            Inline::Text(text) => text.trim().is_empty(),
+            _ => false,
+        })
+    }
+
     fn any(&self, is: &dyn Fn(&Inline) -> bool) -> bool {
         match self {
             Block::Paragraph(line) => line.iter().any(|i| i.any(is)),

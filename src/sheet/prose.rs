@@ -60,6 +60,7 @@ impl Prose<'_> {
 
     fn block(&self, block: &Block) -> Element {
         match block {
+            Block::Paragraph(line) if block.is_row() => tag("p", "run-row", self.inlines(line)),
             Block::Paragraph(line) => tag("p", "", self.inlines(line)),
             Block::List(items) => tag("ul", "", self.items(items)),
             Block::Steps(items) => tag("ol", "", self.items(items)),

@@ -173,7 +173,7 @@ fn followed(
     variant: &Variant,
     beat: &Beat,
 ) -> Html {
-    let rows: Vec<Block> = beat.blocks.iter().filter(|b| is_links(b)).cloned().collect();
+    let rows: Vec<Block> = beat.blocks.iter().filter(|b| b.is_row()).cloned().collect();
     let own = state.lesson.variants.iter().position(|v| v.name == beat.variant);
     let to_own = to.clone();
     let onclick = Callback::from(move |_: MouseEvent| {
@@ -340,7 +340,7 @@ pub fn source(id: &str, state: &State) -> Html {
 
 pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     let block = |block: &Block| match block {
-        Block::Paragraph(line) if is_row(line) => {
+        Block::Paragraph(line) if block.is_row() => {
             html! { <p class="run-row">{ inlines(line, state, to) }</p> }
         }
         Block::Paragraph(line) => html! { <p>{ inlines(line, state, to) }</p> },
@@ -350,19 +350,6 @@ pub fn blocks(list: &[Block], state: &State, to: &UseReducerDispatcher<Model>) -
         Block::Quote(inner) => html! { <blockquote>{ blocks(inner, state, to) }</blockquote> },
     };
     list.iter().map(block).collect()
-}
-
-fn is_links(block: &Block) -> bool {
-    matches!(block, Block::Paragraph(line) if is_row(line))
-}
-
-/// A paragraph of nothing but links to runs.
-fn is_row(line: &[Inline]) -> bool {
-    line.iter().all(|inline| match inline {
-        Inline::Link(Target::Run(_), _) => true,
-        Inline::Text(text) => text.trim().is_empty(),
-        _ => false,
-    })
 }
 
 fn list_items(items: &[Vec<Block>], state: &State, to: &UseReducerDispatcher<Model>) -> Html {
