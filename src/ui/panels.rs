@@ -136,7 +136,7 @@ pub fn program(props: &Props) -> Html {
     let nodes = state.nodes();
     let chosen = nodes.iter().find(|n| n.0 == state.program).or_else(|| nodes.first());
     let Some((client, label, kind)) = chosen.cloned() else { return html! {} };
-    let clients = nodes.iter().filter(|n| n.2 == NodeKind::Client);
+    let clients: Vec<_> = nodes.iter().filter(|n| n.2 == NodeKind::Client).collect();
     let foggy = state.look.eyes.is_some();
     let last = state.head.event.map(EventId);
     let own = state.look.eyes.as_ref().and_then(|e| narrate::own_world(&state.show.run, e, last));
@@ -150,19 +150,11 @@ pub fn program(props: &Props) -> Html {
         && narrate::waits(&state.show.run, &world, client).is_some();
     let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
     let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
-    let choose = clients.map(|(node, name, _)| {
-        let (to, node) = (props.to.clone(), *node);
-        let onclick = Callback::from(move |_| to.dispatch(Action::Program(node)));
-        let pressed = (node == client).to_string();
-        html! { <button type="button" key={node.0} aria-pressed={pressed} {onclick}>{ name }</button> }
-    });
     html! {
         <section class="panel code" aria-labelledby="program-title">
             <div class="panel-head">
                 <h2 id="program-title">{ strings::PROGRAM }</h2>
-                if !foggy {
-                    <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for choose }</div>
-                }
+                if !foggy { { whose(&clients, client, &props.to) } }
             </div>
             <div class="acts small">
                 <p class="doing">
@@ -177,6 +169,38 @@ pub fn program(props: &Props) -> Html {
             <section class="programs scrolls" id="program" tabindex="0" aria-label={strings::program_of(&label)}>{ lists }</section>
         </section>
     }
+}
+
+/// Whose program is shown: a button each, and a list where there are many.
+fn whose(
+    clients: &[&(ProcId, String, NodeKind)],
+    now: ProcId,
+    to: &UseReducerDispatcher<Model>,
+) -> Html {
+    let choose = |node: ProcId| {
+        let to = to.clone();
+        Callback::from(move |_: MouseEvent| to.dispatch(Action::Program(node)))
+    };
+    if clients.len() > MANY {
+        let to = to.clone();
+        let on_choice = Callback::from(move |word: String| {
+            if let Ok(node) = word.parse() {
+                to.dispatch(Action::Program(ProcId(node)));
+            }
+        });
+        let options = clients.iter().map(|c| (c.0.0.to_string(), c.1.clone())).collect::<Vec<_>>();
+        let (class, label, unseen, value) =
+            ("filter", strings::WHOSE_PROGRAM, true, now.0.to_string());
+        return part::<Choice>(
+            "whose",
+            props!(ChoiceProps { class, label, unseen, options, value, on_choice }),
+        );
+    }
+    let buttons = clients.iter().map(|(node, name, _)| {
+        let pressed = (*node == now).to_string();
+        html! { <button type="button" key={node.0} aria-pressed={pressed} onclick={choose(*node)}>{ name }</button> }
+    });
+    html! { <div class="segments small" role="group" aria-label={strings::PROGRAM}>{ for buttons }</div> }
 }
 
 /// The lines of a node's tasks, each a way to what it did last, with those that the tasks are at.

@@ -157,6 +157,7 @@ pub const DOWN: &str = "It is down.";
 pub const PROGRAM_OVER: &str = "Its program is over.";
 pub const STORY: &str = "Story";
 pub const PROGRAM: &str = "Program";
+pub const WHOSE_PROGRAM: &str = "Whose program";
 
 pub const TO_START: &str = "To the start";
 pub const BACK: &str = "Step back";
