@@ -33,6 +33,8 @@ const FEW: usize = 15;
 const JUMP: usize = 20;
 /// More clients than this are told by the place that their programs are at, and a server has so many lines.
 const MANY: usize = 8;
+/// More clients than this have no room for a button each above a program.
+const BUTTONS: usize = 4;
 /// How long the head must rest until all are drawn, in milliseconds.
 const RESTS: u32 = 400;
 
@@ -181,7 +183,7 @@ fn whose(
         let to = to.clone();
         Callback::from(move |_: MouseEvent| to.dispatch(Action::Program(node)))
     };
-    if clients.len() > MANY {
+    if clients.len() > BUTTONS {
         let to = to.clone();
         let on_choice = Callback::from(move |word: String| {
             if let Ok(node) = word.parse() {
