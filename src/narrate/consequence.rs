@@ -146,6 +146,10 @@ impl Teller<'_> {
     }
 
     fn outlived(&self, grant: Grant, event: EventId) -> String {
+        if self.is_own_making(grant) {
+            let who = self.holder(grant).map_or_else(|| "it".into(), |p| self.label(p));
+            return format!("Nobody had granted it to {who}.");
+        }
         let at = self.run.record.event(event).at;
         let whose = self.holder(grant).map_or_else(|| "Its".into(), |p| self.whose(p));
         let ended = self.interval(IntervalKind::Promise, grant).map_or(at, |i| i.to);

@@ -331,8 +331,24 @@ impl Teller<'_> {
         let over = self
             .interval(IntervalKind::Truth, grant)
             .filter(|i| i.ended.is_some_and(|end| end < id))
-            .map_or("", |_| " But that grant has ended already.");
+            .map_or("", |_| match self.is_own_making(grant) {
+                true => " But nobody has granted it.",
+                false => " But that grant has ended already.",
+            });
         format!("{me} believes that it {holds} {name}{token}.{over}")
+    }
+
+    /// Whether a grant is none: its client has taken it for granted, and no server ever said so.
+    pub fn is_own_making(&self, grant: Grant) -> bool {
+        let truth = self.interval(IntervalKind::Truth, grant);
+        truth.is_some_and(|truth| {
+            let end = truth.ended.map(|end| self.run.record.event(end));
+            let own = |end: &Event<Testimony>| {
+                let forgotten = matches!(end.note(), Some(Testimony::Free(_, TruthEnd::Forgotten)));
+                end.node == truth.client && forgotten
+            };
+            end.is_some_and(own)
+        })
     }
 
     /// Whether the service says, at this event, that a client holds a lock.
@@ -383,8 +399,12 @@ impl Teller<'_> {
             };
         }
         let truth = belief.and_then(|b| self.interval(IntervalKind::Truth, b.grant));
-        let over = truth.is_some_and(|t| t.ended.is_some_and(|end| end < id));
-        let but = if over { ". But that grant has ended already" } else { "" };
+        let over = truth.filter(|t| t.ended.is_some_and(|end| end < id));
+        let but = match over {
+            Some(truth) if self.is_own_making(truth.grant) => ". But nobody has granted it",
+            Some(_) => ". But that grant has ended already",
+            None => "",
+        };
         format!("{me} looks at its clock: by its own deadline it holds {name}{but}.")
     }
 

@@ -74,6 +74,8 @@ pub(super) struct Handle {
     state: State,
     conn: Option<ConnId>,
     session: Option<(SessionId, Password)>,
+    /// The session before the one that it asks for has expired.
+    expired: bool,
     /// What the servers granted; before that, what is asked for.
     timeout: Micros,
     /// The latest transaction that it has heard of.
@@ -101,6 +103,7 @@ impl Handle {
             state: State::Closed,
             conn: None,
             session: None,
+            expired: false,
             timeout: options.timeout,
             seen: Zxid(0),
             asked: Vec::new(),
@@ -370,6 +373,7 @@ impl Handle {
         heard.extend(self.asked.drain(..).map(|asked| Heard::Broken(asked.number)));
         heard.push(Heard::Expired);
         self.begin(cx, desk);
+        self.expired = true;
     }
 
     /// That connection is gone.
@@ -476,6 +480,7 @@ impl Handle {
         let (word, clock) = (Piece::Word, clocks.get(ClockKind::Mono));
         let server = self.server().map(Piece::Client);
         let mut state = match (self.state, self.session) {
+            (State::Closed, None) if self.expired => vec![word("expired")],
             (State::Closed, None) => vec![word("not opened yet")],
             // Where it had no connection it could not say that the session shall end.
             (State::Closed, _) if self.lost.is_some() => {
