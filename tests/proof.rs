@@ -296,7 +296,7 @@ fn a_search_has_a_bound_and_says_what_it_left_out() {
     assert!(fewer > 0);
     let none = bounded(10);
     assert!(none.places.is_empty() && none.schedules.is_empty());
-    assert!(said(&none).starts_with("The run is too long to be searched:"), "{}", said(&none));
+    assert!(said(&none).starts_with("There is too much to try:"), "{}", said(&none));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn carry_out(wanted: &Wanted<'_>) -> Report {
         Ok(proof) if proof.exhausted && proof.places.is_empty() => {
             let mut said = narrate::bounds(&proof);
             said.truncate(1);
-            let shorter = "Let its programs repeat less, or end it earlier with `until`.";
+            let shorter = "Let its programs repeat less, its clocks run alike, or the run end earlier with `until`.";
             Report::refused(vec![format!("{}: {} {shorter}", wanted.asked.file, said.concat())])
         }
         Ok(proof) => {

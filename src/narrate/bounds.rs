@@ -64,7 +64,7 @@ fn where_it_begins(proof: &Proof) -> String {
     let (clients, count) = (and(&clients.collect::<Vec<_>>()), proof.places.len());
     if count == 0 && proof.exhausted {
         return format!(
-            "The run is too long to be searched: all that a pause before its first instruction can \
+            "There is too much to try: all that a pause before its first instruction can \
              bring about takes more than {} events.",
             thousands(proof.most)
         );

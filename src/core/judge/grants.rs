@@ -207,12 +207,15 @@ impl Grants {
             .any(|g| g.conflicts(own) && g.truth_end.is_none_or(|end| end.0 > g.from))
     }
 
-    /// The event that shows it, for each grant whose token is not above that of an earlier one.
+    /// The event that shows it, for each grant whose token is not above that of an earlier one. What a client only took
+    /// for granted was over as it began, and nobody gave it a token.
     pub fn regressions(&self) -> Vec<EventId> {
         let mut found = Vec::new();
         for list in self.by_lock.values() {
             let mut highest: Option<(Token, EventId)> = None;
-            for (token, minted) in list.iter().filter_map(|g| self.get(*g)?.token) {
+            let given = |g: &&GrantState| g.term_end.is_none_or(|end| end > g.from);
+            let given = list.iter().filter_map(|g| self.get(*g).filter(given)?.token);
+            for (token, minted) in given {
                 match highest {
                     Some((high, by)) if token <= high => found.push(minted.max(by)),
                     _ => highest = Some((token, minted)),
