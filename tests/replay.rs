@@ -199,6 +199,37 @@ fn a_name_that_is_not_the_first_word_sent_is_an_error_with_its_line() {
 }
 
 #[test]
+fn what_stands_beside_the_words_of_a_command_says_the_same() {
+    let set = |args: Value| {
+        let mut set = step(1, &["SET", "lock", "A", "NX", "PX", "300"], ok());
+        set["op"]["args"] = args;
+        play(&transcript("redis 7.0.15", &[set]))
+    };
+    for args in [
+        json!({}),
+        json!({ "raw": ["lock", "A", "NX", "PX", "300"] }),
+        json!({ "key": "lock", "value": "A", "nx": true, "xx": false, "px": 300 }),
+    ] {
+        assert_eq!(set(args).differences, []);
+    }
+    for (args, said) in [
+        (json!({ "raw": ["lock", "B", "NX", "PX", "300"] }), "SET with `raw`"),
+        (json!({ "raw": ["lock", "A"] }), "SET with `raw`"),
+        (json!({ "raw": "lock" }), "SET with `raw`"),
+        (json!({ "raw": ["lock", "A", "NX", "PX", "300"], "px": 300 }), "SET with `px` 300"),
+        (json!({ "key": "lock2" }), "SET with `key`"),
+        (json!({ "key": "lock", "px": 400 }), "SET with `px` 400"),
+        (json!({ "xx": true }), "SET with `xx` true"),
+        (json!({ "nx": false }), "SET with `nx` false"),
+        (json!({ "color": "A" }), "SET with `color`"),
+    ] {
+        let replayed = set(args);
+        assert_eq!((replayed.failed, replayed.not_modelled), (0, 1), "{said}");
+        assert!(replayed.differences[0].1.contains(said), "{:?}", replayed.differences);
+    }
+}
+
+#[test]
 fn a_name_in_no_list_is_an_error_of_redis_7_0_only_whose_list_is_whole() {
     let unknown = json!({ "type": "error", "code": "ERR", "message": "ERR unknown command" });
     for (version, expected) in [("redis 7.0.15", (1, 0, 0)), ("redis 8.4.0", (0, 0, 1))] {

@@ -55,6 +55,16 @@ fn create(client: &str, path: &str, zxid: &str) -> Value {
     step(client, "create", args, json!({ "type": "ok", "path": path, "header_zxid": zxid }))
 }
 
+fn no_node(zxid: &str) -> Value {
+    json!({ "type": "error", "code": -101, "error": "NoNode", "header_zxid": zxid })
+}
+
+/// The stat of a znode that was made by the first transaction and that `mzxid` changed last.
+fn stat(mzxid: &str, version: u64, owner: Value) -> Value {
+    json!({ "czxid": "zxid1", "mzxid": mzxid, "version": version, "cversion": 0, "aversion": 0,
+        "ephemeralOwner": owner, "dataLength": version, "numChildren": 0, "pzxid": "zxid1" })
+}
+
 fn watched(client: &str, path: &str, event: &str) -> Value {
     let what = json!({ "type": "watch", "state": "SyncConnected", "path": path, "event": event });
     json!({ "event": what, "client": client })
@@ -150,14 +160,18 @@ fn transactions_and_sessions_are_names_that_keep_their_values() {
 #[test]
 fn events_of_one_client_have_an_order_unless_the_record_says_that_they_have_none() {
     let watch = |path: &str| {
-        let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+        let missing = no_node("zxid1");
         step("W", "exists", json!({ "path": path, "watch": true }), missing)
     };
     let ops = json!({ "ops": [
         { "op": "create", "path": "/a", "mode": "persistent" },
         { "op": "create", "path": "/b", "mode": "persistent" },
     ]});
-    let done = json!({ "type": "ok", "header_zxid": "zxid2" });
+    let results = json!([
+        { "type": "ok", "op": "create", "path": "/a" },
+        { "type": "ok", "op": "create", "path": "/b" },
+    ]);
+    let done = json!({ "type": "ok", "results": results, "header_zxid": "zxid2" });
     let both = |first: &str, second: &str| {
         vec![
             connect("A", "session1"),
@@ -180,7 +194,7 @@ fn events_of_one_client_have_an_order_unless_the_record_says_that_they_have_none
 #[test]
 fn an_event_that_comes_before_an_answer_is_counted_there() {
     let lines = |before: Value| {
-        let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+        let missing = no_node("zxid1");
         let mut own = create("A", "/a", "zxid2");
         own["reply"]["events_before_reply"] = before;
         vec![
@@ -273,7 +287,8 @@ fn whoever_goes_to_a_survivor_goes_home_or_wherever_all_is_as_recorded() {
 #[test]
 fn what_a_cut_off_follower_cannot_answer_is_blocked_until_the_heal() {
     let write = |reply: Value| step("A", "setData", json!({ "path": "/a", "data": "x" }), reply);
-    let done = json!({ "type": "ok", "header_zxid": "zxid2" });
+    let books = stat("zxid2", 1, json!(0));
+    let done = json!({ "type": "ok", "stat": books, "header_zxid": "zxid2" });
     let late = json!({ "type": "late_reply", "to_step": 4, "reply": done });
     let between = json!({ "between": ["leader", "follower1"] });
     let rest = [
@@ -299,7 +314,8 @@ fn a_session_that_was_never_heard_of_ends_in_time_and_not_before() {
         let connected =
             json!({ "type": "connected", "negotiated_timeout_ms": 2_000, "session": "session1" });
         let made = json!({ "type": "ok", "path": "/e", "header_zxid": "zxid1" });
-        let there = json!({ "type": "ok", "header_zxid": "zxid1" });
+        let books = stat("zxid1", 0, json!("session1"));
+        let there = json!({ "type": "ok", "stat": books, "header_zxid": "zxid1" });
         alone(&[
             step("A", "connect", json!({ "timeout_ms": 2_000, "session": 0 }), connected),
             connect("B", "session2"),
@@ -427,6 +443,8 @@ fn every_field_of_a_step_is_understood_or_the_step_is_named_and_not_played() {
         ("partition", json!({ "between": ["z1", 2] }), "partition with `between` [\"z1\",2]"),
         ("clock_step", json!({ "ms": 5, "node": "z1", "clock": "mono" }), "`clock` \"mono\""),
         ("note", json!({ "text": 5 }), "note with `text` 5"),
+        ("heal", json!({}), "heal without `between`"),
+        ("heal", json!({ "between": ["z1", "A"] }), "a heal of a way which is not cut"),
     ] {
         named(env(name, args), said);
     }
@@ -436,6 +454,16 @@ fn every_field_of_a_step_is_understood_or_the_step_is_named_and_not_played() {
         ("multi", json!({ "ops": [{ "op": "create", "path": "/a" }] }), "create without `mode`"),
         ("setData", json!({ "path": "/a" }), "setData without `data`"),
         ("setWatches", json!({ "data_watches": [] }), "setWatches without `relative_zxid`"),
+        (
+            "setWatches",
+            json!({ "relative_zxid": 0, "exist_watches": [] }),
+            "setWatches without `data_watches`",
+        ),
+        (
+            "setWatches",
+            json!({ "relative_zxid": 0, "data_watches": [] }),
+            "setWatches without `exist_watches`",
+        ),
         ("connect", json!({ "timeout_ms": 1 }), "connect without `session`"),
         ("connect", json!({ "timeout_ms": 1, "session": 0, "server": 1 }), "`server` 1"),
         (
@@ -449,6 +477,11 @@ fn every_field_of_a_step_is_understood_or_the_step_is_named_and_not_played() {
     let mut at = create("A", "/a", "zxid9");
     at["op"]["node"] = json!("z1");
     named(at, "`argv` or `node`");
+    for name in ["kill", "restart", "suspend", "resume", "heal", "epochs"] {
+        let mut bare = env(name, json!({}));
+        bare["op"] = json!({ "name": name });
+        named(bare, "a step without `args`");
+    }
     let mut late = create("A", "/a", "zxid9");
     late["after_ms"] = json!(5);
     named(late, "a step with `after_ms` 5");
@@ -486,7 +519,7 @@ fn a_field_of_an_answer_or_an_event_that_is_not_known_is_named() {
         assert_eq!((replayed.failed, replayed.not_modelled), (0, 1), "{:?}", replayed.differences);
         assert!(replayed.differences[0].1.contains("`color`"), "{:?}", replayed.differences);
     };
-    let missing = json!({ "type": "error", "code": -101, "header_zxid": "zxid1" });
+    let missing = no_node("zxid1");
     let lines = vec![
         connect("A", "session1"),
         step("A", "exists", json!({ "path": "/a", "watch": true }), missing),
@@ -511,4 +544,104 @@ fn a_field_of_an_answer_or_an_event_that_is_not_known_is_named() {
     let replayed = play(&first);
     assert_eq!((replayed.passed, replayed.not_modelled), (0, 5));
     assert!(replayed.differences[0].1.contains("`tls` true"));
+}
+
+#[test]
+fn an_answer_that_lacks_a_field_is_not_taken_for_compared() {
+    let read = json!({ "type": "ok", "data": "x", "stat": stat("zxid2", 1, json!(0)),
+        "header_zxid": "zxid2" });
+    let results = json!([
+        { "type": "error", "code": -101, "error": "NoNode" },
+        { "type": "error", "code": -2, "error": "RuntimeInconsistency" },
+    ]);
+    let ops = json!({ "ops": [
+        { "op": "check", "path": "/none" },
+        { "op": "check", "path": "/a" },
+    ]});
+    let mut lines = vec![
+        connect("A", "session1"),
+        create("A", "/a", "zxid1"),
+        step(
+            "A",
+            "setData",
+            json!({ "path": "/a", "data": "x" }),
+            json!({ "type": "ok", "stat": stat("zxid2", 1, json!(0)), "header_zxid": "zxid2" }),
+        ),
+        step("A", "getData", json!({ "path": "/a", "watch": true }), read),
+        names("A", "zxid2"),
+        step("A", "exists", json!({ "path": "/b", "watch": true }), no_node("zxid2")),
+        create("A", "/b", "zxid3"),
+        watched("A", "/b", "NodeCreated"),
+        step(
+            "A",
+            "multi",
+            ops,
+            json!({ "type": "ok", "results": results, "header_zxid": "zxid4" }),
+        ),
+    ];
+    lines[6]["reply"]["events_before_reply"] = json!(1);
+    assert_eq!(alone(&lines).differences, []);
+    let mut removed = 0;
+    for place in 0..lines.len() {
+        let part = if lines[place].get("event").is_some() { "event" } else { "reply" };
+        for at in ["", "/stat", "/results/0", "/results/1"] {
+            let at = format!("/{part}{at}");
+            let fields = lines[place].pointer(&at).and_then(Value::as_object);
+            for name in fields.into_iter().flat_map(|fields| fields.keys()) {
+                // The type says what an answer or an event is at all.
+                let whole = at == "/reply" || at == "/event";
+                if whole && ["type", "events_before_reply"].contains(&name.as_str()) {
+                    continue;
+                }
+                let mut less = lines.clone();
+                less[place].pointer_mut(&at).and_then(Value::as_object_mut).map(|f| f.remove(name));
+                let replayed = alone(&less);
+                let (line, said) = &replayed.differences[0];
+                // The first line is the `meta`; what is wrong with an event is told of its step.
+                let of_step = place + 2 - usize::from(part == "event");
+                assert_eq!(*line, of_step, "{at} {name} {said}");
+                assert!(said.contains(&format!("without `{name}`")), "{at} {name} {said}");
+                assert_eq!((replayed.failed, replayed.not_modelled), (0, 1), "{at} {name}");
+                removed += 1;
+            }
+        }
+    }
+    assert!(removed > 40, "{removed} fields");
+    // A word that contradicts its number is a difference.
+    let mut other = lines.clone();
+    other[5]["reply"]["error"] = json!("NodeExists");
+    assert_eq!(alone(&other).failed, 1);
+    other = lines.clone();
+    other[8]["reply"]["results"][0]["error"] = json!("Ok");
+    assert_eq!(alone(&other).failed, 1);
+}
+
+#[test]
+fn what_is_cut_or_healed_or_dropped_was_not_so_before() {
+    let between = |other: &str| json!({ "between": ["leader", other] });
+    let cut = |other: &str| env("partition", between(other));
+    let heal = |other: &str| env("heal", between(other));
+    let drop = env("drop_connection", json!({ "client": "A" }));
+    let at = [("A", "role:follower1")];
+    let good = [
+        cut("follower1"),
+        heal("follower1"),
+        cut("follower1"),
+        heal("follower1"),
+        drop.clone(),
+        again("A", "role:follower1", "session1"),
+        drop.clone(),
+    ];
+    assert_eq!(three(&at, &good, &[]).differences, []);
+    for (rest, said) in [
+        (vec![heal("follower1")], "a heal of a way which is not cut"),
+        (vec![cut("follower2"), heal("follower1")], "a heal of a way which is not cut"),
+        (vec![cut("follower1"), heal("follower1"), heal("follower1")], "which is not cut"),
+        (vec![cut("follower1"), cut("follower1")], "a partition of a way which is cut"),
+        (vec![drop.clone(), drop.clone()], "a drop_connection of A, which has none"),
+    ] {
+        let replayed = three(&at, &rest, &[]);
+        assert_eq!(counted(&replayed), (rest.len(), 0, 1), "{said}: {:?}", replayed.differences);
+        assert!(replayed.differences[0].1.contains(said), "{:?}", replayed.differences);
+    }
 }

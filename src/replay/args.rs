@@ -31,11 +31,6 @@ impl<'a> Args<'a> {
         Args { of, ..self }
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// An argument, of whatever type.
     pub fn take(&self, name: &str) -> Option<&'a Value> {
         let (name, value) = self.all.get_key_value(name)?;

@@ -60,8 +60,8 @@ pub fn read<P: Protocol>(drive: &Drive<'_, P>, args: &Args<'_>) -> Result<Deed, 
             span(ms.saturating_abs())?;
             Deed::ClockStep(reader.server()?, ms)
         }
-        "partition" => Deed::Cut(reader.ways()?),
-        "heal" => Deed::Heal(reader.ways()?),
+        "partition" => Deed::Cut(reader.turned(true)?),
+        "heal" => Deed::Heal(reader.turned(false)?),
         "drop_connection" => reader.hang_up()?,
         other => return Err(format!("the change of the world `{other}`")),
     };
@@ -133,14 +133,22 @@ impl<P: Protocol> Reader<'_, '_, '_, P> {
         }
     }
 
-    /// Both directions between all pairs that are named; between one server and all others; where a
-    /// heal names nobody, between all.
+    /// The ways that are cut or healed, none of which is so before: whoever names them is mistaken about
+    /// the world. Of one server's ways to all others some may be.
+    fn turned(&self, cut: bool) -> Result<Vec<(ProcId, ProcId)>, NotModelled> {
+        let ways = self.ways()?;
+        let mut already = ways.iter().filter(|way| self.drive.stage.is_cut(**way) == cut);
+        let wrong = match self.args.take("between") {
+            Some(_) => already.next().is_some(),
+            None => already.count() == ways.len(),
+        };
+        let how = if cut { "which is cut" } else { "which is not cut" };
+        if wrong { Err(format!("a {} of a way {how}", self.args.of())) } else { Ok(ways) }
+    }
+
+    /// Both directions between all pairs that are named, or between one server and all others.
     fn ways(&self) -> Result<Vec<(ProcId, ProcId)>, NotModelled> {
         let (drive, stage) = (self.drive, &self.drive.stage);
-        if self.args.is_empty() && self.args.of() == "heal" {
-            let all: Vec<ProcId> = stage.everybody().collect();
-            return Ok(pairs(&all));
-        }
         let Some(names) = self.args.texts("between")? else {
             let named = P::server_named(self.args)?;
             let node = drive.node(Some(named.ok_or_else(|| self.args.wrong("between"))?))?;
@@ -165,6 +173,10 @@ impl<P: Protocol> Reader<'_, '_, '_, P> {
             Some(name) => vec![drive.node(Some(name))?],
             None => (0..drive.stage.servers() as u16).map(ProcId).collect(),
         };
+        if !servers.iter().any(|server| drive.protocol.is_connected(client, *server)) {
+            let name = drive.stage.name(client);
+            return Err(format!("a drop_connection of {name}, which has none"));
+        }
         Ok(Deed::HangUp(client, servers))
     }
 }

@@ -139,8 +139,8 @@ impl<'t, P: Protocol> Drive<'t, P> {
     }
 
     fn act(&mut self, step: &Step) -> Result<Did<P::Said>, NotModelled> {
-        if let Some(field) = &step.unknown {
-            return Err(format!("a step with {field}"));
+        if let Some(wrong) = &step.wrong {
+            return Err(format!("a step {wrong}"));
         }
         if step.client != "env" {
             return P::ask(self, step);

@@ -105,6 +105,11 @@ pub trait Protocol: Sized {
         false
     }
 
+    /// Whether a client has a connection with a server; yes where nobody keeps count of them.
+    fn is_connected(&self, _client: ProcId, _server: ProcId) -> bool {
+        true
+    }
+
     /// The server of that name, or the only one.
     fn server(drive: &Drive<'_, Self>, name: Option<&str>) -> Option<ProcId> {
         drive.stage.server(name)

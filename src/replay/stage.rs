@@ -207,6 +207,11 @@ impl Stage {
         self.world.is_down(server)
     }
 
+    /// Whether the way from one to another is cut.
+    pub fn is_cut(&self, (from, to): (ProcId, ProcId)) -> bool {
+        self.world.is_cut(from, to)
+    }
+
     /// The number of the next request.
     pub fn next_request(&mut self) -> u64 {
         self.requests += 1;

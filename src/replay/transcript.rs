@@ -44,8 +44,8 @@ pub struct Step {
     pub reply: Value,
     /// What came unasked after it, in the order of the file.
     pub events: Vec<Event>,
-    /// What its line says that nobody asks for.
-    pub unknown: Option<String>,
+    /// What its line says that nobody asks for, or does not say: `with …` or `without …`.
+    pub wrong: Option<String>,
 }
 
 /// What a server said unasked, or late.
@@ -219,7 +219,12 @@ fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
         Some(Value::String(node)) => Some(node.clone()),
         Some(_) => return malformed(line, "expected a text `node` in `op`"),
     };
-    let strange = unknown(value, &["step", "client", "op", "reply"]);
+    let strange = unknown(value, &["step", "client", "op", "reply"])
+        .or_else(|| unknown(op, &["name", "args", "argv", "node"]))
+        .map(|field| format!("with {field}"));
+    // What is not sent word for word is nothing but its arguments, even where it has none.
+    let bare = argv.is_none() && op.get("args").is_none();
+    let wrong = strange.or_else(|| bare.then(|| "without `args`".into()));
     // A sentence about the step names it by `name`, and it is played by its words.
     if let Some(first) = argv.as_ref().and_then(|words| words.first())
         && !first.eq_ignore_ascii_case(name)
@@ -236,6 +241,6 @@ fn step(line: usize, value: &Value, expected: u64) -> Result<Step, Malformed> {
         node,
         reply: reply.clone(),
         events: Vec::new(),
-        unknown: strange.or_else(|| unknown(op, &["name", "args", "argv", "node"])),
+        wrong,
     })
 }

@@ -127,11 +127,11 @@ fn stat(books: &Stat) -> Value {
     })
 }
 
-/// Compares what was said with what was recorded. What the record says is compared; how many events
-/// came before is, too, where it says nothing of them.
+/// Compares what was said with what was recorded. All that was said has to be in the record; of how
+/// many events came before it may be silent where there were none.
 ///
 /// # Errors
-/// That it is another, or that the record has an unknown form.
+/// That it is another, or that the record has an unknown form or is not whole.
 pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(), Difference> {
     let kind = |value: &Value| value.get("type").and_then(Value::as_str).map(String::from);
     let wanted = kind(recorded).unwrap_or_default();
@@ -141,7 +141,7 @@ pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(
     if wanted == "error" && recorded.get("code").is_none() {
         return Err(Difference::NotModelled("an error without `code`".into()));
     }
-    let compared = same(recorded, &said.0, symbols);
+    let compared = same("an answer", recorded, &said.0, symbols);
     let before = |value: &Value| value.get("events_before_reply").and_then(Value::as_u64);
     if before(recorded).unwrap_or(0) != before(&said.0).unwrap_or(0) {
         return Err(Difference::Other);
@@ -150,30 +150,42 @@ pub fn compare(recorded: &Value, said: &Said, symbols: &mut Symbols) -> Result<(
 }
 
 /// What is said about an answer in words, and is not compared.
-const REMARKS: [&str; 3] = ["note", "message", "error"];
+const REMARKS: [&str; 2] = ["note", "message"];
 
-/// Every field of the record is there and the same.
+/// Every field of the record is there and the same, and the record has every field: one that it lacks
+/// would pass whatever the server says. `of` is what is compared, in words.
 ///
 /// # Errors
-/// That one is another, or has an unknown form.
-pub fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(), Difference> {
+/// That one is another, is missing or has an unknown form.
+pub fn same(
+    of: &str,
+    recorded: &Value,
+    said: &Value,
+    symbols: &mut Symbols,
+) -> Result<(), Difference> {
     match (recorded, said) {
         (Value::Object(fields), Value::Object(others)) => {
             let mut first = Ok(());
             for (name, value) in fields.iter().filter(|f| !REMARKS.contains(&f.0.as_str())) {
                 let compared = match others.get(name) {
-                    Some(other) => same(value, other, symbols),
+                    Some(other) => same(of, value, other, symbols),
                     None if KNOWN.contains(&name.as_str()) => Err(Difference::Other),
-                    None => {
-                        Err(Difference::NotModelled(format!("the field `{name}` of an answer")))
-                    }
+                    None => Err(Difference::NotModelled(format!("the field `{name}` of {of}"))),
                 };
                 // A difference that is certain stands before one that is not modelled.
                 if first != Err(Difference::Other) && compared.is_err() {
                     first = compared;
                 }
             }
-            first
+            // Where none came before an answer the record says nothing of them, so they are counted apart.
+            let counted = |name: &str| name == "events_before_reply";
+            let missing = others.keys().find(|name| !counted(name) && !fields.contains_key(*name));
+            match missing {
+                Some(name) if first.is_ok() => {
+                    Err(Difference::NotModelled(format!("{of} without `{name}`")))
+                }
+                _ => first,
+            }
         }
         (Value::Object(bounds), Value::Number(number)) => {
             let thousands = number.as_i64().and_then(|number| number.checked_mul(1_000));
@@ -184,7 +196,8 @@ pub fn same(recorded: &Value, said: &Value, symbols: &mut Symbols) -> Result<(),
             }
         }
         (Value::Array(values), Value::Array(others)) if values.len() == others.len() => {
-            values.iter().zip(others).try_for_each(|(value, other)| same(value, other, symbols))
+            let mut pairs = values.iter().zip(others);
+            pairs.try_for_each(|(value, other)| same(of, value, other, symbols))
         }
         (Value::String(name), Value::Number(number)) if is_symbol(name) => {
             let number = number.as_u64().map(i128::from).or(number.as_i64().map(i128::from));
@@ -208,7 +221,7 @@ fn is_symbol(name: &str) -> bool {
 }
 
 /// Fields that answers may have.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "path",
     "stat",
     "data",
@@ -218,6 +231,7 @@ const KNOWN: [&str; 14] = [
     "negotiated_timeout_ms",
     "session",
     "code",
+    "error",
     "op",
     "value",
     "events_before_reply",

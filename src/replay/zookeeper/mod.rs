@@ -249,6 +249,10 @@ impl Protocol for ZooKeeper {
         self.diaries.contains_key(&client)
     }
 
+    fn is_connected(&self, client: ProcId, server: ProcId) -> bool {
+        self.lines.get(&client).is_some_and(|line| line.server == Some(server))
+    }
+
     fn server(drive: &Drive<'_, ZooKeeper>, name: Option<&str>) -> Option<ProcId> {
         drive.protocol.roles.find(&drive.stage, name)
     }
@@ -279,9 +283,9 @@ impl Protocol for ZooKeeper {
     fn compare_push(event: &Event, push: &Push, symbols: &mut Symbols) -> Result<(), Difference> {
         match push {
             Push::Watch(change, path) => {
-                answers::same(&event.what, &answers::event(*change, path), symbols)
+                answers::same("an event", &event.what, &answers::event(*change, path), symbols)
             }
-            Push::Log(log) => answers::same(&event.what, log, symbols),
+            Push::Log(log) => answers::same("an event", &event.what, log, symbols),
         }
     }
 

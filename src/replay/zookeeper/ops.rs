@@ -54,9 +54,10 @@ pub fn request(
         "sync" => Request::Sync { path: path()? },
         "setWatches" => Request::SetWatches {
             seen: seen(args.need("relative_zxid")?)?,
-            data: paths(args, "data_watches")?,
-            exist: paths(args, "exist_watches")?,
-            child: paths(args, "child_watches")?,
+            data: paths(args, "data_watches")?.ok_or_else(|| args.wrong("data_watches"))?,
+            exist: paths(args, "exist_watches")?.ok_or_else(|| args.wrong("exist_watches"))?,
+            // Clients that watch no children are recorded without this list.
+            child: paths(args, "child_watches")?.unwrap_or_default(),
         },
         "addWatch" => Request::AddWatch { path: path()?, mode: watch_mode(args)? },
         "removeWatches" => Request::RemoveWatches { path: path()?, kind: watch_kind(args)? },
@@ -137,10 +138,9 @@ fn path(args: &Args<'_>) -> Result<Path, NotModelled> {
     args.word("path").map(Path::new)
 }
 
-/// Watches of a kind; a client that has none of it may leave it out.
-fn paths(args: &Args<'_>, name: &str) -> Result<Rc<[Path]>, NotModelled> {
-    let paths = args.texts(name)?.unwrap_or_default();
-    Ok(paths.into_iter().map(Path::new).collect())
+/// Watches of a kind, where the record lists them.
+fn paths(args: &Args<'_>, name: &str) -> Result<Option<Rc<[Path]>>, NotModelled> {
+    Ok(args.texts(name)?.map(|paths| paths.into_iter().map(Path::new).collect()))
 }
 
 /// What a create leaves out is empty.
