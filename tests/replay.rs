@@ -199,6 +199,20 @@ fn a_name_that_is_not_the_first_word_sent_is_an_error_with_its_line() {
 }
 
 #[test]
+fn only_a_connection_that_is_there_is_dropped() {
+    let set = |number| step(number, &["SET", "a", "1"], ok());
+    let drop = |number| env(number, "drop_connection", json!({ "client": "A" }));
+    assert_eq!(
+        counted(&transcript("redis 7.0.15", &[set(1), drop(2), set(3), drop(4)])),
+        (4, 0, 0)
+    );
+    let replayed = play(&transcript("redis 7.0.15", &[set(1), drop(2), drop(3)]));
+    assert_eq!((replayed.passed, replayed.failed, replayed.not_modelled), (2, 0, 1));
+    assert!(replayed.differences[0].1.contains("a drop_connection of A, which has none"));
+    assert_eq!(counted(&transcript("redis 7.0.15", &[drop(1), set(2)])), (0, 0, 2));
+}
+
+#[test]
 fn what_stands_beside_the_words_of_a_command_says_the_same() {
     let set = |args: Value| {
         let mut set = step(1, &["SET", "lock", "A", "NX", "PX", "300"], ok());

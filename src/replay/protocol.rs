@@ -63,10 +63,10 @@ pub trait Protocol: Sized {
     fn said(&mut self, request: u64, reply: Self::Reply, before: usize) -> Self::Said;
 
     /// A connection of a client is gone, and its client did not end it.
-    fn lost(&mut self, _client: ProcId, _server: ProcId) {}
+    fn lost(&mut self, client: ProcId, server: ProcId);
 
     /// A client has dropped its connection.
-    fn dropped(&mut self, _client: ProcId, _server: ProcId) {}
+    fn dropped(&mut self, client: ProcId, server: ProcId);
 
     /// A client's step.
     ///
@@ -105,10 +105,8 @@ pub trait Protocol: Sized {
         false
     }
 
-    /// Whether a client has a connection with a server; yes where nobody keeps count of them.
-    fn is_connected(&self, _client: ProcId, _server: ProcId) -> bool {
-        true
-    }
+    /// Whether a client has a connection with a server.
+    fn is_connected(&self, client: ProcId, server: ProcId) -> bool;
 
     /// The server of that name, or the only one.
     fn server(drive: &Drive<'_, Self>, name: Option<&str>) -> Option<ProcId> {

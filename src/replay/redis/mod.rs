@@ -16,7 +16,7 @@ use super::drive::{Drive, PATIENCE};
 use super::protocol::{NotModelled, Protocol, Word};
 use super::stage::{Stage, clients};
 use super::transcript::{Event, Step, Transcript};
-use crate::sim::{Micros, ProcId};
+use crate::sim::{Micros, ProcId, Set};
 use crate::systems::Body;
 use crate::systems::redis::{Command, Packet, Reply, Version};
 use answers::Said;
@@ -28,6 +28,8 @@ pub struct Redis {
     tries: Tries,
     /// Who is in a transaction, and with which server.
     queueing: Vec<(String, Option<String>)>,
+    /// Clients and servers between which there is a connection: it begins with the first command.
+    lines: Set<(ProcId, ProcId)>,
 }
 
 impl Protocol for Redis {
@@ -43,7 +45,10 @@ impl Protocol for Redis {
         let (servers, replicas) = scene::nodes(transcript)?;
         let clients = clients(transcript, &servers);
         let stage = scene::stage(version, &persistence, servers, &replicas, clients);
-        Ok((Redis { version, tries: Tries::default(), queueing: Vec::new() }, stage))
+        Ok((
+            Redis { version, tries: Tries::default(), queueing: Vec::new(), lines: Set::new() },
+            stage,
+        ))
     }
 
     fn word(body: &Body) -> Option<Word<Reply, Reply>> {
@@ -60,6 +65,18 @@ impl Protocol for Redis {
 
     fn said(&mut self, _: u64, reply: Reply, _: usize) -> Said {
         Said::Reply(reply)
+    }
+
+    fn lost(&mut self, client: ProcId, server: ProcId) {
+        self.lines.remove(&(client, server));
+    }
+
+    fn dropped(&mut self, client: ProcId, server: ProcId) {
+        self.lost(client, server);
+    }
+
+    fn is_connected(&self, client: ProcId, server: ProcId) -> bool {
+        self.lines.contains(&(client, server))
     }
 
     /// A client's command, or what its library concludes.
@@ -84,6 +101,7 @@ impl Protocol for Redis {
         if drive.stage.is_down(server) {
             return Ok(Did::ConnectionRefused);
         }
+        drive.protocol.lines.insert((client, server));
         let request = say(&mut drive.stage, client, server, command.clone());
         let did = drive.answer(step, client, server, request)?;
         drive.protocol.tries.hears(step, &command, &did);
