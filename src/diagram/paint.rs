@@ -237,6 +237,9 @@ fn digit(n: u32) -> char {
     char::from(b'0' + n as u8)
 }
 
+/// In which roles areas may be hatched.
+pub(super) const HATCHED: [Role; 3] = [Role::Muted, Role::Hold, Role::Stale];
+
 /// The patterns that hatched areas refer to.
 pub fn defs() -> Element {
     let pattern = |role: Role| {
@@ -250,6 +253,5 @@ pub fn defs() -> Element {
             .with("patternTransform", "rotate(45)");
         Element { children: vec![line.with("stroke-width", 2)], ..pattern }
     };
-    let hatched = [Role::Hold, Role::Stale];
-    Element { children: hatched.into_iter().map(pattern).collect(), ..Element::new("defs") }
+    Element { children: HATCHED.into_iter().map(pattern).collect(), ..Element::new("defs") }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::draw::{filled, header, paths, pen, text};
-use super::paint::{Dash, Element, Fill, Ink, Primitive, defs};
+use super::paint::{Dash, Element, Fill, HATCHED, Ink, Primitive, defs};
 use super::palette::{DARK, LIGHT, Palette, Role};
 use super::picture::{Anchor, Area, Mark, Picture, Point, Scale, Shape, Words};
 use super::text::{SIZE, width};
@@ -75,7 +75,7 @@ fn style() -> String {
         let word = role.word();
         let _ = writeln!(out, ".t-{word}{{fill-opacity:.08}}");
     }
-    for role in [Role::Hold, Role::Stale] {
+    for role in HATCHED {
         let word = role.word();
         let _ = writeln!(out, ".h-{word}{{fill:url(#hatch-{word})}}");
     }
