@@ -357,15 +357,7 @@ impl Sayings<'_> {
                 self.believed.remove(&node);
                 self.say(id, node, "no lock".into());
             }
-            Testimony::Free(grant, _) => {
-                self.held.entry(node).or_default().retain(|g| g != grant);
-                self.service(id, node);
-                if let Some((_, client, _)) = self.tokens.get(grant).copied()
-                    && self.believed.get(&client) == Some(grant)
-                {
-                    self.believer(id, client);
-                }
-            }
+            Testimony::Free(grant, _) => self.freed(id, node, *grant),
             Testimony::Accept(op, write, ..) => {
                 if let Some(token) = op.token.filter(|_| self.checks()) {
                     self.saw(id, node, token);
@@ -395,6 +387,22 @@ impl Sayings<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A grant has ended: what is said of who granted it, and of whoever still believes in it.
+    fn freed(&mut self, id: EventId, node: ProcId, grant: Grant) {
+        let known = self.tokens.get(&grant).copied();
+        // Another server than the one that granted it may be the one that ends it.
+        let other = known.map(|known| known.0).filter(|other| *other != node);
+        for server in [Some(node), other].into_iter().flatten() {
+            self.held.entry(server).or_default().retain(|g| *g != grant);
+            self.service(id, server);
+        }
+        if let Some((_, client, _)) = known
+            && self.believed.get(&client) == Some(&grant)
+        {
+            self.believer(id, client);
         }
     }
 

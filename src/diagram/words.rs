@@ -130,6 +130,10 @@ pub(super) fn ending(run: &Run, event: EventId, grant: Grant, why: TruthEnd) -> 
                 format!("{} ends", ended.unwrap_or_default())
             }
             TruthEnd::Removed(by) => format!("{} removes {holder}’s place", short(run, by)),
+            // A client took for a grant what is none; its place in the queue is as it was.
+            _ if run.names().node(run.record.event(grant.0).node).kind == NodeKind::Client => {
+                "granted by nobody".into()
+            }
             _ => format!("{holder}’s place is gone"),
         };
     }
