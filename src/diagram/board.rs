@@ -4,8 +4,9 @@ use super::picture::{Anchor, Area, Point};
 
 /// The height of a row of the index.
 const ROW: i32 = 64;
-/// What a crossed line costs, in places of preference.
+/// What a crossed line costs, in places of preference; and a dotted one, under which words stay legible.
 const CROSSING: i32 = 26;
+const DOTTED: i32 = 12;
 
 /// A place that a label may take.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,8 @@ impl Place {
 pub(super) struct Board {
     limits: Area,
     boxes: Vec<Area>,
-    lines: Vec<(Point, Point)>,
+    /// Each with what it costs to cross it.
+    lines: Vec<(Point, Point, i32)>,
     box_rows: Vec<Vec<u32>>,
     line_rows: Vec<Vec<u32>>,
 }
@@ -63,8 +65,17 @@ impl Board {
 
     /// A label should not lie on this line.
     pub fn draw(&mut self, from: Point, to: Point) {
+        self.cross(from, to, CROSSING);
+    }
+
+    /// It may rather lie on this one, which is dotted.
+    pub fn dot(&mut self, from: Point, to: Point) {
+        self.cross(from, to, DOTTED);
+    }
+
+    fn cross(&mut self, from: Point, to: Point, cost: i32) {
         let id = self.lines.len() as u32;
-        self.lines.push(if from.x <= to.x { (from, to) } else { (to, from) });
+        self.lines.push(if from.x <= to.x { (from, to, cost) } else { (to, from, cost) });
         for row in self.rows(from.y.min(to.y), from.y.max(to.y)) {
             self.line_rows[row].push(id);
         }
@@ -83,17 +94,19 @@ impl Board {
                 .all(|row| self.box_rows[row].iter().all(|i| !self.boxes[*i as usize].meets(area)))
     }
 
-    /// How many lines cross a box.
+    /// What the lines that cross a box cost.
     fn crossings(&self, area: &Area) -> i32 {
-        let mut seen: Vec<u32> = Vec::new();
+        let (mut seen, mut cost) = (Vec::<u32>::new(), 0);
         for row in self.rows(area.top, area.bottom) {
             for id in &self.line_rows[row] {
-                if !seen.contains(id) && crosses(self.lines[*id as usize], area) {
+                let (from, to, price) = self.lines[*id as usize];
+                if !seen.contains(id) && crosses((from, to), area) {
                     seen.push(*id);
+                    cost += price;
                 }
             }
         }
-        seen.len() as i32
+        cost
     }
 
     /// The best of these places, the preferred first: free, and crossed by few lines; and whether a
@@ -108,7 +121,7 @@ impl Board {
             let area = place.claim();
             if self.is_free(&area) {
                 let crossings = self.crossings(&area);
-                let cost = rank + CROSSING * crossings;
+                let cost = rank + crossings;
                 if best.is_none_or(|b| cost < b.0) {
                     best = Some((cost, place, crossings > 0));
                 }

@@ -13,7 +13,7 @@ use super::story::{Bar, Fold, Story, Stretch, slow};
 use crate::judge::{Finding, IntervalKind};
 use crate::narrate;
 use crate::run::{NodeKind, Run};
-use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, What, sort, sort_by_key};
+use crate::sim::{EventId, Halt, Micros, MsgId, ProcId, Set, What, sort, sort_by_key};
 
 /// How often a picture is laid out anew because labels lacked room.
 const ROUNDS: usize = 4;
@@ -313,9 +313,15 @@ impl<'r> Composer<'r> {
                 }
             }
         }
+        self.waits();
+    }
+
+    /// How long clients wait, up to the truth that ends their waiting.
+    fn waits(&mut self) {
         let truths = self.story.bars.iter().filter(|b| b.kind == IntervalKind::Truth);
         let mut truths: Vec<(ProcId, Micros)> = truths.map(|b| (b.client, b.from)).collect();
         sort(&mut truths);
+        let mut told = Set::new();
         for wait in &self.story.waits {
             let x = self.x(wait.node);
             // Its outline makes way for the truth that ends the waiting.
@@ -326,15 +332,17 @@ impl<'r> Composer<'r> {
             let (left, right) = (self.gauge.reach, self.gauge.truth[1]);
             let area = Area { left: x - left, top, right: x - right, bottom };
             self.push(wait.event, Role::Muted, wait.from, Some(wait.to), Shape::Waiting { area });
-            if self.tight || self.crowd {
+            if self.tight || self.crowd || self.across() {
                 // A dotted outline bears words across it, where there is no other room for them.
                 for x in [area.left, area.right] {
-                    self.board.draw(Point { x, y: top }, Point { x, y: bottom });
+                    self.board.dot(Point { x, y: top }, Point { x, y: bottom });
                 }
             } else {
                 self.board.block(area);
             }
-            if !self.crowd {
+            // Where lanes stand close, a client's first wait says what its outline means; the words of
+            // another would only lie on a neighbour's lifeline.
+            if !self.crowd && (told.insert(wait.node) || !self.across()) {
                 self.beside(wait, wait.from, "waiting", 12, 4);
             }
         }
