@@ -25,7 +25,7 @@ use super::state::{Action, State};
 use super::strings;
 use super::tag::html;
 use super::transport::PLAY;
-use crate::diagram::{Area, Element, Mark, Picture, Primitive, Shape, defs, header, paths};
+use crate::diagram::{Area, Element, Fate, Mark, Picture, Primitive, Shape, defs, header, paths};
 use crate::lesson::{Block, Inline};
 use crate::narrate;
 use crate::sim::{Micros, ProcId};
@@ -139,25 +139,24 @@ fn names(picture: &Picture, at: Option<Micros>, scale: i32) -> Html {
     }
 }
 
-/// Where nothing may move, messages on their way are drawn whole, and the words say what the moving
-/// would have shown.
+/// Where nothing may move, a message is there at once when it has arrived, and the words say what the
+/// moving would have shown. What has not happened yet is not told: as far as a message has come is drawn
+/// already, and of a lost one the picture says that it is lost.
 fn arrivals(picture: &Picture, at: Micros) -> Html {
     let marks = picture.marks.iter().enumerate().filter_map(|(i, mark)| {
-        let Shape::Message { track, sent, arrives: Some(arrives), .. } = &mark.shape else {
+        let Shape::Message { track, arrives: Some(arrives), fate: Fate::Arrives, .. } = &mark.shape
+        else {
             return None;
         };
-        if at < *sent || *arrives <= at {
+        if *arrives != at {
             return None;
         }
         let (from, to) = (track.first()?, track.last()?);
         let (anchor, x) = if from.x < to.x { ("end", to.x - 10) } else { ("start", to.x + 10) };
         Some(html! {
-            <g key={i}>
-                { drawn(mark, i, false) }
-                <text class="f-ink halo" font-size="12" text-anchor={anchor} x={x.to_string()} y={(to.y - 7).to_string()}>
-                    { strings::DELIVERED }
-                </text>
-            </g>
+            <text key={i} class="f-ink halo" font-size="12" text-anchor={anchor} x={x.to_string()} y={(to.y - 7).to_string()}>
+                { strings::DELIVERED }
+            </text>
         })
     });
     html! { <g>{ for marks }</g> }
