@@ -70,7 +70,7 @@ pub fn knows_itself(run: &Run, eyes: &Eyes, last: Option<EventId>) -> Knows {
         }
         None => Vec::new(),
     };
-    Knows { node, title, lines }
+    Knows { node, title, lines, seats: Vec::new() }
 }
 
 /// The reading of its own clock when the node last could look.

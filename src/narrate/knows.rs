@@ -23,6 +23,8 @@ pub struct Knows {
     pub title: String,
     /// What, and its value, in order.
     pub lines: Vec<(String, String)>,
+    /// Which of the lines are places in a queue.
+    pub seats: Vec<usize>,
 }
 
 /// What each node knows at the moment of a world, in the order of the lanes.
@@ -30,10 +32,9 @@ pub fn knows(run: &Run, world: &World<Locks>) -> Vec<Knows> {
     let teller = Teller { run };
     let readers = teller.readers(world);
     let nodes = (0..run.names().nodes.len()).map(|lane| ProcId(lane as u16));
-    let column = |node| Knows {
-        node,
-        title: format!("{} knows", teller.label(node)),
-        lines: teller.lines(world, node, &readers),
+    let column = |node| {
+        let (lines, seats) = teller.lines(world, node, &readers);
+        Knows { node, title: format!("{} knows", teller.label(node)), lines, seats }
     };
     nodes.map(column).collect()
 }
@@ -144,8 +145,8 @@ impl Teller<'_> {
         world: &World<Locks>,
         node: ProcId,
         readers: &Set<ProcId>,
-    ) -> Vec<(String, String)> {
-        let mut lines = Vec::new();
+    ) -> (Vec<(String, String)>, Vec<usize>) {
+        let (mut lines, mut seats) = (Vec::new(), Vec::new());
         if world.is_down(node) {
             lines.push(("state".into(), "down".into()));
         } else if let Some((how, until)) = world.halt(node) {
@@ -161,7 +162,10 @@ impl Teller<'_> {
             _ => {
                 let facts =
                     world.facts(node).into_iter().filter(|fact| self.holds(world, node, fact));
-                lines.extend(facts.map(|fact| self.fact(world, &fact)));
+                for fact in facts {
+                    seats.extend(matches!(fact, Fact::Seat { .. }).then_some(lines.len()));
+                    lines.push(self.fact(world, &fact));
+                }
             }
         }
         if !world.is_down(node) {
@@ -173,7 +177,7 @@ impl Teller<'_> {
         if !cut.is_empty() {
             lines.push(("cut off from".into(), cut.join(", ")));
         }
-        lines
+        (lines, seats)
     }
 
     /// Where a client's main program is.

@@ -67,8 +67,11 @@ pub fn knowledge(props: &Props) -> Html {
         let more = if selected || !crowd { 0 } else { lines.len().saturating_sub(MANY) };
         lines.truncate(lines.len() - more);
         let count = (lines.len() + usize::from(more > 0)).to_string();
+        // Of a long queue it is said how many more stand in it, not how many lines there are.
+        let queued = knows.seats.iter().filter(|place| **place >= lines.len()).count();
         let rest = (more > 0).then(|| {
-            html! { <tr key="more"><td class="quiet">{ strings::more_lines(more) }</td></tr> }
+            let words = if queued > 0 { strings::more_queued(queued) } else { strings::more_lines(more) };
+            html! { <tr key="more"><td class="quiet">{ words }</td></tr> }
         });
         let rows = lines.into_iter().enumerate().map(|(row, (what, value))| {
             let changed = !old.iter().any(|(w, v)| w == what && v == value);

@@ -221,6 +221,11 @@ pub fn more_lines(more: usize) -> String {
     format!("and {more} more; select it to see all")
 }
 
+/// The same of a long queue.
+pub fn more_queued(more: usize) -> String {
+    format!("and {more} more in the queue; select it to see all")
+}
+
 /// The keys, with what they do.
 pub const KEYS: &[(&str, &str)] = &[
     ("Space", "play or pause"),
