@@ -11,6 +11,7 @@ use lockscope::systems::Registry;
 use support::Case;
 
 const WORK: &str = "acquire; read x; work 1s; write x = x + 1; release";
+const LONG: &str = "acquire; read x; work 4s; write x = x + 1; release";
 
 fn zk(servers: &str) -> Case {
     let mut case = Case::new(&[("x", 0)]);
@@ -348,4 +349,30 @@ fn five_clients_and_three_servers_are_whole_beside_a_lesson_on_a_small_screen() 
     let counted = words(&picture).into_iter().filter(|w| w.0.ends_with(" in all"));
     let rights: Vec<i32> = counted.map(|w| w.1.bounds.right).collect();
     assert!(!rights.is_empty() && rights.iter().all(|right| *right <= 608), "{rights:?}");
+}
+
+#[test]
+fn what_a_client_takes_for_granted_was_granted_by_nobody() {
+    let case = zk("3").set("zookeeper.created", "2147483647").client("client-a", "0s", LONG);
+    let run = run(&case.client("client-b", "1s", WORK));
+    for width in [390, 608, 800] {
+        let picture = picture(&run, width);
+        let said: Vec<&str> = words(&picture).into_iter().map(|(text, _)| text).collect();
+        let said = said.join(" ");
+        assert!(said.contains("granted by") && said.contains("nobody"), "{width}: {said}");
+        assert!(!said.contains("place is gone"), "{width}: {said}");
+    }
+}
+
+#[test]
+fn a_head_says_thinks_when_another_server_than_the_one_that_granted_ended_the_grant() {
+    let edits = "pause client-a before write#1 for 40s; at 4s crash zk-c";
+    let run = three(edits);
+    let ended = run.record.events.iter().find(|event| match event.note() {
+        Some(Testimony::Free(grant, _)) => run.record.event(grant.0).node != event.node,
+        _ => false,
+    });
+    let ended = ended.expect("another server leads when the session ends").at;
+    let head = picture(&run, 800).lanes[0].saying(ended).to_string();
+    assert!(head.starts_with("thinks"), "{head}");
 }
