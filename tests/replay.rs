@@ -213,7 +213,7 @@ fn only_a_connection_that_is_there_is_dropped() {
 }
 
 #[test]
-fn what_stands_beside_the_words_of_a_command_says_the_same() {
+fn what_claims_to_be_the_words_of_a_command_is_them() {
     let set = |args: Value| {
         let mut set = step(1, &["SET", "lock", "A", "NX", "PX", "300"], ok());
         set["op"]["args"] = args;
@@ -230,12 +230,6 @@ fn what_stands_beside_the_words_of_a_command_says_the_same() {
         (json!({ "raw": ["lock", "B", "NX", "PX", "300"] }), "SET with `raw`"),
         (json!({ "raw": ["lock", "A"] }), "SET with `raw`"),
         (json!({ "raw": "lock" }), "SET with `raw`"),
-        (json!({ "raw": ["lock", "A", "NX", "PX", "300"], "px": 300 }), "SET with `px` 300"),
-        (json!({ "key": "lock2" }), "SET with `key`"),
-        (json!({ "key": "lock", "px": 400 }), "SET with `px` 400"),
-        (json!({ "xx": true }), "SET with `xx` true"),
-        (json!({ "nx": false }), "SET with `nx` false"),
-        (json!({ "color": "A" }), "SET with `color`"),
     ] {
         let replayed = set(args);
         assert_eq!((replayed.failed, replayed.not_modelled), (0, 1), "{said}");

@@ -133,15 +133,11 @@ impl<P: Protocol> Reader<'_, '_, '_, P> {
         }
     }
 
-    /// The ways that are cut or healed, none of which is so before: whoever names them is mistaken about
-    /// the world. Of one server's ways to all others some may be.
+    /// The ways that are cut or healed. Where all of them are so before, whoever names them is mistaken about
+    /// the world.
     fn turned(&self, cut: bool) -> Result<Vec<(ProcId, ProcId)>, NotModelled> {
         let ways = self.ways()?;
-        let mut already = ways.iter().filter(|way| self.drive.stage.is_cut(**way) == cut);
-        let wrong = match self.args.take("between") {
-            Some(_) => already.next().is_some(),
-            None => already.count() == ways.len(),
-        };
+        let wrong = ways.iter().all(|way| self.drive.stage.is_cut(*way) == cut);
         let how = if cut { "which is cut" } else { "which is not cut" };
         if wrong { Err(format!("a {} of a way {how}", self.args.of())) } else { Ok(ways) }
     }
