@@ -5,7 +5,7 @@ mod support;
 
 use lockscope::run::{Run, kind};
 use lockscope::sim::{EventId, Micros};
-use support::{Case, when};
+use support::{Case, waits, when};
 
 fn zk() -> Case {
     let mut case = Case::new(&[("x", 0)]).invariant("x == done");
@@ -22,15 +22,6 @@ fn told(run: &Run, what: &str, node: &str) -> Vec<String> {
     let events = run.record.events.iter().enumerate();
     let mine = events.filter(|(_, e)| e.node == node && kind::kind(e) == what);
     mine.map(|(i, _)| lockscope::narrate::sentence(run, EventId(i as u32))).collect()
-}
-
-/// What a node waits for at a moment.
-fn waits(run: &Run, node: &str, at_ms: u64) -> String {
-    let at = Micros::from_millis(at_ms);
-    let last = EventId(run.record.events.partition_point(|e| e.at <= at) as u32 - 1);
-    let node = run.names().find(node).expect("the node exists");
-    let missing = lockscope::narrate::waits(run, &run.world_when(last, at), node);
-    missing.map_or("It goes on.".into(), |missing| missing.words)
 }
 
 #[test]

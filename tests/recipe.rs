@@ -7,7 +7,7 @@ use lockscope::run::{Run, compile, kind};
 use lockscope::sim::{EventId, Micros};
 use lockscope::systems::Registry;
 use lockscope::systems::zookeeper::PROFILES;
-use support::{Case, Draws, seeds, when};
+use support::{Case, Draws, seeds, waits, when};
 
 fn zk() -> Case {
     let mut case = Case::new(&[("x", 0)]).invariant("x == done");
@@ -715,15 +715,6 @@ fn a_number_that_runs_over_is_first_for_whoever_reads_it_as_it_is() {
     };
     let v = run(&case("zookeeper-3.5")).judgement.verdict;
     assert_eq!((v.double_grant, v.corruption), (0, 1), "nobody has granted it twice: {v:?}");
-}
-
-/// What a node waits for at a moment.
-fn waits(run: &Run, node: &str, at_ms: u64) -> String {
-    let at = Micros::from_millis(at_ms);
-    let last = EventId(run.record.events.partition_point(|e| e.at <= at) as u32 - 1);
-    let node = run.names().find(node).expect("the node exists");
-    let missing = lockscope::narrate::waits(run, &run.world_when(last, at), node);
-    missing.map_or("It goes on.".into(), |missing| missing.words)
 }
 
 #[test]

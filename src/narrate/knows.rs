@@ -94,6 +94,16 @@ pub fn summary(run: &Run, world: &World<Locks>) -> String {
     super::words::capital(&format!("{}.", parts.join("; ")))
 }
 
+/// The line that a task is at: what waits has already been counted as begun.
+pub fn line_of(state: &TaskState, next: Pc) -> Option<Pc> {
+    match state {
+        TaskState::Working(..) | TaskState::Sleeping(_) | TaskState::Waiting(_) => {
+            next.checked_sub(1)
+        }
+        TaskState::Idle | TaskState::Ready | TaskState::Ended => Some(next),
+    }
+}
+
 /// The last event that has happened in a world.
 pub(super) fn last_of(world: &World<Locks>) -> EventId {
     EventId(world.events().saturating_sub(1))
@@ -189,12 +199,8 @@ impl Teller<'_> {
         };
         let here = match task {
             _ if world.is_down(client) => None,
-            Some((TaskState::Ready, pc)) => line(pc),
-            // What waits has already been counted as begun.
-            Some((TaskState::Working(..) | TaskState::Sleeping(_) | TaskState::Waiting(_), pc)) => {
-                pc.checked_sub(1).and_then(line)
-            }
-            _ => None,
+            Some((TaskState::Idle | TaskState::Ended, _)) | None => None,
+            Some((state, next)) => line_of(state, next).and_then(line),
         };
         here.unwrap_or_else(|| match task {
             _ if world.is_down(client) => "down".into(),

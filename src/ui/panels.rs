@@ -222,7 +222,7 @@ fn lines(props: &Props, client: ProcId, world: &World<Locks>) -> Html {
         let runs = at.as_ref().is_some_and(|(s, _)| !matches!(s, TaskState::Idle | TaskState::Ended));
         let down = world.is_down(client);
         let started = state.head.event.is_some();
-        let here = at.and_then(|(s, pc)| line_of(s, pc)).filter(|_| runs && !down && started);
+        let here = at.and_then(|(s, pc)| narrate::line_of(s, pc)).filter(|_| runs && !down && started);
         let items = lines.iter().enumerate().map(|(i, line)| {
             let current = here == Some(i);
             let class = match (current, lit == Some((task, i)) && state.program == client) {
@@ -251,16 +251,6 @@ fn lines(props: &Props, client: ProcId, world: &World<Locks>) -> Html {
         }
     });
     html! { <>{ for lists }</> }
-}
-
-/// The line that a task is at: what waits has already been counted as begun.
-fn line_of(state: &TaskState, next: usize) -> Option<usize> {
-    match state {
-        TaskState::Working(..) | TaskState::Sleeping(_) | TaskState::Waiting(_) => {
-            next.checked_sub(1)
-        }
-        TaskState::Idle | TaskState::Ready | TaskState::Ended => Some(next),
-    }
 }
 
 /// What of the log is shown.

@@ -3,7 +3,7 @@
 
 use lockscope::judge::{Finding, Verdict};
 use lockscope::run::{ClientSpec, ResourceSpec, Run, Scenario, compile, kind};
-use lockscope::sim::{Micros, Purpose, Table, keyed, up_to};
+use lockscope::sim::{EventId, Micros, Purpose, Table, keyed, up_to};
 use lockscope::systems::{COMMON, Kind, Registry};
 
 /// Lines of a program or edits, separated by `;`.
@@ -337,4 +337,13 @@ pub fn random_case(seed: u64) -> Case {
         }
     }
     case
+}
+
+/// What a node waits for at a moment.
+pub fn waits(run: &Run, node: &str, at_ms: u64) -> String {
+    let at = Micros::from_millis(at_ms);
+    let last = EventId(run.record.events.partition_point(|e| e.at <= at) as u32 - 1);
+    let node = run.names().find(node).expect("the node exists");
+    let missing = lockscope::narrate::waits(run, &run.world_when(last, at), node);
+    missing.map_or("It goes on.".into(), |missing| missing.words)
 }
