@@ -7,10 +7,10 @@ use super::palette::Role;
 use super::picture::{Area, Point, Shape};
 use super::queue::BURST;
 use super::words::short;
-use crate::judge::{SessionState, Standing, Testimony, Token};
+use crate::judge::{Standing, Testimony, Token};
 use crate::narrate;
 use crate::run::Run;
-use crate::sim::{Event, EventId, Micros, MsgId, ProcId, Set, Table, What};
+use crate::sim::{EventId, Micros, MsgId, ProcId, Set, Table, What};
 
 /// What a leader and the others say about a change: its proposal, their words that it is logged, and its
 /// word that it is decided.
@@ -206,13 +206,9 @@ pub(super) fn lapses(run: &Run) -> Vec<Lapse> {
 
 /// `A’s session`, and which of them where it has had several before an event.
 pub(super) fn session(run: &Run, client: ProcId, which: u16, event: EventId) -> String {
-    let begun = |event: &&Event<Testimony>| {
-        let begins = matches!(event.note(), Some(Testimony::Session(SessionState::Begun)));
-        event.node == client && begins
-    };
     let who = short(run, client);
-    let before = run.record.events.iter().take(event.0 as usize);
-    if which > 1 || before.filter(begun).count() > 1 {
+    let before = event.0.checked_sub(1).map(EventId);
+    if which > 1 || before.is_some_and(|last| run.has_had_two_sessions(client, last)) {
         return format!("{who}’s {} session", narrate::ordinal(which));
     }
     format!("{who}’s session")

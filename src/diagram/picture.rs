@@ -113,6 +113,15 @@ impl Lane {
         last.map_or("", |s| s.text.as_str())
     }
 
+    /// The last moment up to this one at which what stands under the name changed; the beginning, if none did.
+    fn turned(&self, at: Micros) -> Micros {
+        let said = self.sayings.partition_point(|s| s.from <= at);
+        let said = said.checked_sub(1).and_then(|i| self.sayings.get(i)).map(|s| s.from);
+        let stood = self.stands.partition_point(|s| s.0 <= at);
+        let stood = stood.checked_sub(1).and_then(|i| self.stands.get(i)).map(|s| s.0);
+        said.max(stood).unwrap_or_default()
+    }
+
     /// What it is to the other servers at that moment.
     pub fn stand(&self, at: Micros) -> Option<Standing> {
         let next = self.stands.partition_point(|s| s.0 <= at);
@@ -530,6 +539,11 @@ impl Picture {
     /// The first moment that lies at a height; the inverse of [`Picture::y_of`] at every knot.
     pub fn time_of(&self, y: i32) -> Micros {
         height::time_of(&self.knots, y).unwrap_or_default()
+    }
+
+    /// The last moment up to this one at which what stands under the names changed. The header is the same from there on.
+    pub fn turned(&self, at: Micros) -> Micros {
+        self.lanes.iter().map(|lane| lane.turned(at)).max().unwrap_or_default()
     }
 
     /// The event whose mark shows this one.

@@ -2,8 +2,8 @@
 
 use super::teller::Teller;
 use super::words::{change, ordinal, span};
-use crate::judge::{LockId, Seat, SessionState, Standing, Testimony};
-use crate::sim::{Event, EventId, Micros, ProcId};
+use crate::judge::{LockId, Seat, Standing, Testimony};
+use crate::sim::{EventId, Micros, ProcId};
 
 /// Of a longer queue the first are named.
 const NAMED: usize = 4;
@@ -77,12 +77,8 @@ impl Teller<'_> {
 
     /// `Client A's session`, and which of them where it has had several.
     pub fn session_of(&self, client: ProcId, which: u16, last: EventId) -> String {
-        let begun = |event: &&Event<Testimony>| {
-            let begins = matches!(event.note(), Some(Testimony::Session(SessionState::Begun)));
-            event.node == client && begins
-        };
         let whose = self.whose(client);
-        if which > 1 || self.events_to(last).filter(begun).count() > 1 {
+        if which > 1 || self.run.has_had_two_sessions(client, last) {
             return format!("{whose} {} session", ordinal(which));
         }
         format!("{whose} session")

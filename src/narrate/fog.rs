@@ -265,7 +265,7 @@ impl Teller<'_> {
                 fact => self.fact(world, fact),
             });
         }
-        lines.extend(self.locals(world, node, &self.readers(world)));
+        lines.extend(self.locals(world, node));
         lines
     }
 

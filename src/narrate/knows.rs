@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use super::teller::Teller;
 use super::words::{and, change, hex, moment, one_line, span, stopped};
-use crate::judge::{IntervalKind, LockId, Testimony};
+use crate::judge::{IntervalKind, LockId};
 use crate::run::{NodeKind, Run};
 use crate::sim::{
-    ClockKind, EventId, Local, Micros, Pc, ProcId, Set, TaskState, What, World, sort_by_key,
+    ClockKind, EventId, Local, Micros, Pc, ProcId, TaskState, What, World, sort_by_key,
 };
 use crate::systems::{Fact, Figures, Locks, ON_DISK, Piece};
 
@@ -29,14 +29,15 @@ pub struct Knows {
 
 /// What each node knows at the moment of a world, in the order of the lanes.
 pub fn knows(run: &Run, world: &World<Locks>) -> Vec<Knows> {
-    let teller = Teller { run };
-    let readers = teller.readers(world);
     let nodes = (0..run.names().nodes.len()).map(|lane| ProcId(lane as u16));
-    let column = |node| {
-        let (lines, seats) = teller.lines(world, node, &readers);
-        Knows { node, title: format!("{} knows", teller.label(node)), lines, seats }
-    };
-    nodes.map(column).collect()
+    nodes.map(|node| knows_of(run, world, node)).collect()
+}
+
+/// The same of one node.
+pub fn knows_of(run: &Run, world: &World<Locks>, node: ProcId) -> Knows {
+    let teller = Teller { run };
+    let (lines, seats) = teller.lines(world, node);
+    Knows { node, title: format!("{} knows", teller.label(node)), lines, seats }
 }
 
 /// Clients whose programs are at the same place.
@@ -150,12 +151,7 @@ fn clocks(world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
 }
 
 impl Teller<'_> {
-    fn lines(
-        &self,
-        world: &World<Locks>,
-        node: ProcId,
-        readers: &Set<ProcId>,
-    ) -> (Vec<(String, String)>, Vec<usize>) {
+    fn lines(&self, world: &World<Locks>, node: ProcId) -> (Vec<(String, String)>, Vec<usize>) {
         let (mut lines, mut seats) = (Vec::new(), Vec::new());
         if world.is_down(node) {
             lines.push(("state".into(), "down".into()));
@@ -179,7 +175,7 @@ impl Teller<'_> {
             }
         }
         if !world.is_down(node) {
-            lines.extend(self.locals(world, node, readers));
+            lines.extend(self.locals(world, node));
         }
         let others = (0..self.run.names().nodes.len() as u16).map(ProcId);
         let cut: Vec<String> =
@@ -308,25 +304,15 @@ impl Teller<'_> {
     }
 
     /// The locals that the client has learned something for.
-    pub fn locals(
-        &self,
-        world: &World<Locks>,
-        node: ProcId,
-        readers: &Set<ProcId>,
-    ) -> Vec<(String, String)> {
+    pub fn locals(&self, world: &World<Locks>, node: ProcId) -> Vec<(String, String)> {
+        let learned = self.run.firsts.get(usize::from(node.0)).and_then(|f| f.learned);
+        let learned = learned.is_some_and(|event| event.0 < world.events());
         let names = self.run.names().locals.get(usize::from(node.0));
         let values = world.locals(node);
         let named = names.into_iter().flatten().zip(values);
         // A local is 0 until something is read into it; before, there is nothing to know.
-        let known = named.filter(|(_, value)| **value != 0 || readers.contains(&node));
+        let known = named.filter(|(_, value)| **value != 0 || learned);
         known.map(|(name, value)| (one_line(name), value.to_string())).collect()
-    }
-
-    /// Who has learned something so far.
-    pub fn readers(&self, world: &World<Locks>) -> Set<ProcId> {
-        let events = self.run.record.events.iter().take(world.events() as usize);
-        let learns = events.filter(|e| matches!(e.note(), Some(Testimony::Learn(_))));
-        learns.map(|e| e.node).collect()
     }
 
     fn pieces(&self, pieces: &[Piece]) -> String {

@@ -33,7 +33,7 @@ pub use fog::{
 };
 pub use headline::{Headline, Tone, headline};
 pub use json::json;
-pub use knows::{Alike, Knows, PROGRAM, alike, knows, line_of, summary};
+pub use knows::{Alike, Knows, PROGRAM, alike, knows, knows_of, line_of, summary};
 pub use log::{log, markdown};
 pub use mermaid::mermaid;
 pub use parting::{differing, parting};

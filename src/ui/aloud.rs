@@ -12,7 +12,6 @@ use super::page::Model;
 use super::platform;
 use super::state::{Action, State};
 use super::voice::{Saying, Voice};
-use crate::narrate;
 
 /// How long a notice is shown, in milliseconds.
 const NOTICE: u32 = 4000;
@@ -58,7 +57,7 @@ impl Speaker {
             (Saying::Words(words), _) => Some(words),
             (Saying::Summary, Some(s)) => Some(match s.look.eyes {
                 Some(_) => super::sight::eyes_stand(s),
-                None => narrate::summary(&s.show.run, &s.show.world(s.head)),
+                None => s.show.summary(s.head).to_string(),
             }),
             (Saying::Summary, None) => None,
         });

@@ -7,18 +7,22 @@ use std::rc::Rc;
 use super::show::Head;
 use crate::narrate::{self, Knows};
 use crate::run::Run;
-use crate::sim::{EventId, World};
+use crate::sim::{EventId, ProcId, World};
 use crate::systems::Locks;
 
 /// So many are kept: the present one, the one before its last step, and those of the step before.
 const KEPT: usize = 4;
 
-/// A world, and what each node knows in it.
+/// A world, what each node knows in it, and how things stand there.
 #[derive(Clone, Debug)]
 struct Moment {
     head: Head,
     world: Rc<World<Locks>>,
-    knows: Option<Rc<Vec<Knows>>>,
+    /// The moment lies between two events: nothing goes on from this world.
+    between: bool,
+    /// By lane, of those that were asked for.
+    knows: Vec<Option<Rc<Knows>>>,
+    summary: Option<Rc<str>>,
 }
 
 /// The moments of one run that were asked for last, the newest at the end.
@@ -33,11 +37,22 @@ impl Moments {
         self.at(run, head, |moment| moment.world.clone())
     }
 
-    /// What each node of this run knows at a head.
-    pub fn knows(&self, run: &Run, head: Head) -> Rc<Vec<Knows>> {
+    /// What a node of this run knows at a head.
+    pub fn knows(&self, run: &Run, head: Head, node: ProcId) -> Rc<Knows> {
+        self.at(run, head, |moment| {
+            let made = || Rc::new(narrate::knows_of(run, &moment.world, node));
+            match moment.knows.get_mut(usize::from(node.0)) {
+                Some(known) => known.get_or_insert_with(made).clone(),
+                None => made(),
+            }
+        })
+    }
+
+    /// How things stand in this run at a head.
+    pub fn summary(&self, run: &Run, head: Head) -> Rc<str> {
         self.at(run, head, |moment| {
             let world = &moment.world;
-            moment.knows.get_or_insert_with(|| Rc::new(narrate::knows(run, world))).clone()
+            moment.summary.get_or_insert_with(|| narrate::summary(run, world).into()).clone()
         })
     }
 
@@ -47,11 +62,9 @@ impl Moments {
         let mut moment = match known {
             Some(place) => kept.remove(place),
             None => {
-                let world = match head.event {
-                    Some(event) => run.world_when(EventId(event), head.at),
-                    None => World::new(run.compiled.plan.clone()),
-                };
-                Moment { head, world: Rc::new(world), knows: None }
+                let (world, between) = made(run, head, &kept);
+                let knows = vec![None; run.names().nodes.len()];
+                Moment { head, world: Rc::new(world), between, knows, summary: None }
             }
         };
         let taken = take(&mut moment);
@@ -60,4 +73,16 @@ impl Moments {
         kept.drain(..over);
         taken
     }
+}
+
+/// The world of a run at a head, and whether that lies between two events. While it plays, the next moment is a few
+/// events later than the last one.
+fn made(run: &Run, head: Head, kept: &[Moment]) -> (World<Locks>, bool) {
+    let Some(event) = head.event else { return (World::new(run.compiled.plan.clone()), false) };
+    let before = kept.iter().filter(|m| !m.between && m.head.event < head.event);
+    let last = before.max_by_key(|m| m.head.event).map(|m| &*m.world);
+    let mut world = run.world_from(last, EventId(event));
+    let between = world.now() < head.at;
+    world.look_at(head.at);
+    (world, between)
 }

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
     Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, UseStateSetter,
-    component, hook, use_effect, use_effect_with, use_memo, use_mut_ref, use_node_ref, use_reducer,
+    component, hook, use_callback, use_effect, use_effect_with, use_memo, use_mut_ref, use_node_ref, use_reducer,
     use_state, use_state_eq,
 };
 
@@ -96,13 +96,11 @@ pub fn LessonPage(props: &Props) -> Html {
         let setter = open.setter();
         Callback::from(move |_: MouseEvent| setter.set(Some(what)))
     };
-    let break_node = {
-        let (setter, to) = (open.setter(), to.clone());
-        Callback::from(move |node: ProcId| {
-            to.dispatch(Action::Program(node));
-            setter.set(Some(Open::Sheet(Sheet::Break(None))));
-        })
-    };
+    // The same one from step to step, so that what hangs on it may rest.
+    let break_node = use_callback((open.setter(), to.clone()), |node: ProcId, (setter, to)| {
+        to.dispatch(Action::Program(node));
+        setter.set(Some(Open::Sheet(Sheet::Break(None))));
+    });
     let dialog = dialog(*open, &state, &to, close);
     let controls = transport::Props {
         state: state.clone(),
@@ -119,7 +117,7 @@ pub fn LessonPage(props: &Props) -> Html {
             if state.present {
                 { present::view(&controls) }
             } else {
-                { head(&to, opening(Open::Take)) }
+                { part::<Head>("head", HeadProps { to: to.clone(), open: open.setter() }) }
                 { notes(&state, &to) }
                 { body(&controls, &break_node, &tab, Same((*player).clone()), &prover) }
             }
@@ -185,8 +183,17 @@ fn layout(state: &State) -> &'static str {
     }
 }
 
-/// The head of the page with what only a lesson has.
-fn head(to: &UseReducerDispatcher<Model>, on_take: Callback<MouseEvent>) -> Html {
+#[derive(Properties, PartialEq)]
+struct HeadProps {
+    to: UseReducerDispatcher<Model>,
+    open: UseStateSetter<Option<Open>>,
+}
+
+/// The head of the page with what only a lesson has. As a component it rests while the lesson goes on.
+#[component]
+fn Head(props: &HeadProps) -> Html {
+    let (to, open) = (&props.to, props.open.clone());
+    let on_take = Callback::from(move |_: MouseEvent| open.set(Some(Open::Take)));
     let sender = to.clone();
     let on_change =
         Callback::from(move |()| sender.dispatch(Action::StopAtBeats(platform::settings().stops)));
@@ -234,8 +241,13 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
         });
         use_effect_with((), |()| platform::forget_address);
     }
-    let title = strings::page_title(&state.lesson.title, state.show.step(state.head));
-    use_effect_with(title, |title| platform::set_title_soon(title.clone()));
+    // So does the title: telling the browser takes as long as drawing a step.
+    let step = (!state.playing).then(|| state.show.step(state.head));
+    use_effect_with((Same(state.lesson.clone()), step), |(lesson, step)| {
+        if let Some(step) = step {
+            platform::set_title_soon(strings::page_title(&lesson.title, *step));
+        }
+    });
 
     {
         // The keys work at once, because a lesson that opens has the focus.
@@ -258,7 +270,7 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
         }
     });
     // Of a long program, the line that it is at is in sight.
-    use_effect_with((state.program, state.head.event), move |_| platform::center_line());
+    use_effect_with((state.program, state.head.event), move |_| platform::center_line_soon());
     // A question that playing stopped for must be seen.
     let asked = state.stopped.is_some_and(|why| why != strings::STOPPED_TO_TELL);
     // Where it stands alone, so must the ways on and back that stand above it.

@@ -48,16 +48,17 @@ pub struct Props {
 pub fn knowledge(props: &Props) -> Html {
     let state = &props.state;
     let show = &state.show;
-    let [now, then] = known(state);
-    let clients = state.nodes().iter().filter(|n| n.2 == NodeKind::Client).count();
+    let names = show.run.names();
     // Through the eyes of one there is nobody else to make room for.
-    let crowd = clients > MANY && now.len() > 1;
-    let told = |node: ProcId| {
-        !crowd || state.program == node || show.run.names().node(node).kind != NodeKind::Client
+    let crowd = names.of_kind(NodeKind::Client).count() > MANY && state.look.eyes.is_none();
+    let told = |node: &ProcId| match &state.look.eyes {
+        Some(eyes) => eyes.node == *node,
+        None => !crowd || state.program == *node || names.node(*node).kind != NodeKind::Client,
     };
-    let groups = now.iter().enumerate().filter(|(_, knows)| told(knows.node)).map(|(i, knows)| {
-        let old = then.get(i).map(|k| k.lines.as_slice()).unwrap_or_default();
-        let (node, label) = (knows.node, &show.run.names().node(knows.node).label);
+    let nodes = (0..names.nodes.len()).map(|lane| ProcId(lane as u16)).filter(told);
+    let groups = nodes.map(|node| {
+        let [knows, then] = known(state, node);
+        let (old, label) = (&then.lines, &names.node(node).label);
         let (to, selected) = (props.to.clone(), state.program == node);
         let choose = Callback::from(move |_: MouseEvent| to.dispatch(Action::Select(node)));
         // What a program does stands beside the program, unless there is nothing else to say.
@@ -91,7 +92,7 @@ pub fn knowledge(props: &Props) -> Html {
                 </tr>
             }
         });
-        html! { <tbody key={knows.node.0}>{ for rows.chain(rest) }</tbody> }
+        html! { <tbody key={node.0}>{ for rows.chain(rest) }</tbody> }
     });
     html! {
         <section class="panel shrinks" aria-labelledby="knows-title">
@@ -121,18 +122,15 @@ fn places(state: &State) -> Html {
     html! { <tbody key="places">{ for rows }</tbody> }
 }
 
-/// What each one knows at the head, and before the last step; of one node, where these are its eyes.
-fn known(state: &State) -> [Rc<Vec<narrate::Knows>>; 2] {
+/// What a node knows at the head, and before the last step; by its own lights, where these are its eyes.
+fn known(state: &State, node: ProcId) -> [Rc<narrate::Knows>; 2] {
     let (show, head) = (&state.show, state.head);
-    if let Some(eyes) = &state.look.eyes {
-        let at = |event: Option<u32>| {
-            Rc::new(vec![narrate::knows_itself(&show.run, eyes, event.map(EventId))])
-        };
-        let before = state.seen_so_far().unwrap_or_default();
-        let before = before.iter().rev().map(|s| s.since.0).find(|s| Some(*s) < head.event);
-        return [at(head.event), at(before)];
-    }
-    [show.knows(head), show.knows(show.stepped(head, Size::Event, false))]
+    let before = show.stepped(head, Size::Event, false);
+    let Some(eyes) = &state.look.eyes else { return [head, before].map(|head| show.knows(head, node)) };
+    let before = state.seen_so_far().unwrap_or_default();
+    let before = before.iter().rev().map(|s| s.since.0).find(|s| Some(*s) < head.event);
+    let at = |event: Option<u32>| narrate::knows_itself(&show.run, eyes, event.map(EventId));
+    [head.event, before].map(|event| Rc::new(at(event)))
 }
 
 /// A client's program, line by line, with the line that it is at.
@@ -148,13 +146,12 @@ pub fn program(props: &Props) -> Html {
     let world = own.map_or_else(|| state.show.world(state.head), Rc::new);
     let lists = lines(props, client, &world);
     // What it is doing stands here, beside the line that it is at.
-    let [knows, _] = known(state);
-    let own = knows.iter().find(|k| k.node == client);
+    let [own, _] = known(state, client);
     let stuck = !foggy
         && kind == NodeKind::Client
         && narrate::waits(&state.show.run, &world, client).is_some();
     let otherwise = if world.is_down(client) { strings::DOWN } else { strings::NO_PROGRAM };
-    let doing = own.and_then(|k| k.lines.iter().find(|l| l.0 == narrate::PROGRAM));
+    let doing = own.lines.iter().find(|l| own.node == client && l.0 == narrate::PROGRAM);
     html! {
         <section class="panel code" aria-labelledby="program-title">
             <div class="panel-head">
@@ -306,7 +303,7 @@ pub fn Log(props: &Props) -> Html {
         html! { <button type="button" class="link" {onclick}>{ word }</button> }
     };
     let now = match state.head.event {
-        Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
+        Some(_) => state.show.summary(state.head),
         None => strings::NOTHING_YET.into(),
     };
     if state.look.eyes.is_some() {
@@ -318,7 +315,7 @@ pub fn Log(props: &Props) -> Html {
                 <h2 id="log-title">{ strings::HAPPENED }</h2>
                 { filters(state, *filter, filter.setter()) }
             </div>
-            <p class="stands">{ now }</p>
+            <p class="stands">{ &*now }</p>
             if first > 0 { { turn(*back + 1, strings::EARLIER) } }
             <section class={if state.look.asked.is_some() { "log-scroll reads" } else { "log-scroll" }} id="log"
                 tabindex="0" aria-label={strings::EVENTS}>

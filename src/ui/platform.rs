@@ -527,8 +527,13 @@ fn unfold(element: &Element) {
     }
 }
 
-/// Brings the line that a program is at into the middle of its own box, where that scrolls.
-pub fn center_line() {
+/// Brings the line that a program is at into the middle of its own box, where that scrolls: once the step that led
+/// there is drawn, because asking where a line is before lays the whole page out within the frame.
+pub fn center_line_soon() {
+    Timeout::new(0, center_line).forget();
+}
+
+fn center_line() {
     let found = |selector: &str| {
         let element = document()?.query_selector(selector).ok()??;
         element.dyn_into::<HtmlElement>().ok()

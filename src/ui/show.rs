@@ -11,7 +11,7 @@ use crate::lesson::{Claim, Lesson, Predict, anchor};
 use crate::narrate;
 use crate::run::kind::{self, Weight};
 use crate::run::{self, Run};
-use crate::sim::{Micros, World, sort, sort_by_key};
+use crate::sim::{Micros, ProcId, World, sort, sort_by_key};
 use crate::systems::{Locks, Registry};
 
 /// How far one step goes.
@@ -194,9 +194,14 @@ impl Show {
         self.moments.world(&self.run, head)
     }
 
-    /// What each node knows at the head, in the order of the lanes.
-    pub fn knows(&self, head: Head) -> Rc<Vec<narrate::Knows>> {
-        self.moments.knows(&self.run, head)
+    /// What a node knows at the head.
+    pub fn knows(&self, head: Head, node: ProcId) -> Rc<narrate::Knows> {
+        self.moments.knows(&self.run, head, node)
+    }
+
+    /// How things stand at the head, in one sentence.
+    pub fn summary(&self, head: Head) -> Rc<str> {
+        self.moments.summary(&self.run, head)
     }
 
     fn list(&self, size: Size) -> Vec<u32> {

@@ -70,8 +70,9 @@ pub fn Stage(props: &Props) -> Html {
     let headers = if state.present {
         names(&picture, at, scale)
     } else {
-        let (picture, selected) = (picture.clone(), state.program);
-        part::<Headers>("headers", HeadersProps { picture, at, selected, on_break })
+        // Between two changes of the header it is the same one.
+        let (at, selected) = (at.map(|at| picture.turned(at)), state.program);
+        part::<Headers>("headers", HeadersProps { picture: picture.clone(), at, selected, on_break })
     };
     let lit = Rc::new(state.lit());
     // What grows is drawn whole, and one rectangle hides the future.

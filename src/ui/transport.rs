@@ -173,10 +173,10 @@ pub fn verdict(state: &State) -> Html {
         };
     }
     let words = match state.head.event {
-        Some(_) => narrate::summary(&state.show.run, &state.show.world(state.head)),
-        None => strings::WATCH.to_string(),
+        Some(_) => state.show.summary(state.head),
+        None => strings::WATCH.into(),
     };
-    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ why }{ words }</span></p> }
+    html! { <p class="verdict" id="verdict">{ tone(None) }<span>{ why }{ &*words }</span></p> }
 }
 
 fn tone_class(tone: narrate::Tone) -> &'static str {

@@ -2,7 +2,7 @@
 //! predictions, `hands` what is done to the run.
 
 use web_sys::MouseEvent;
-use yew::{Callback, Html, Properties, UseReducerDispatcher};
+use yew::{Callback, Html, Properties, UseReducerDispatcher, component};
 
 use super::ask::prediction;
 use super::branches::Branches;
@@ -21,8 +21,8 @@ use super::tag::html;
 use super::tasks::{by_hand, levels, task, yours};
 use super::trays::{back, cards};
 use super::versus::Against;
-use crate::lesson::{Beat, Block, Inline, Machine, Target, Variant};
-use crate::run::Ground;
+use crate::lesson::{Beat, Block, Inline, Lesson, Machine, Target, Variant};
+use crate::run::{Ground, Run};
 use crate::sheet::{reported, to_type};
 use crate::systems::{RESOURCE_RULES, Rules};
 
@@ -39,6 +39,11 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
     // Whoever is asked what happened looks at the picture, not at the words that explain it.
     let sorting = state.level.is_none() && state.cards.sorting.is_some();
     let story_told = state.level.is_none() && !sorting;
+    let grounds = GroundsProps {
+        lesson: Same(state.lesson.clone()),
+        run: Same(state.show.run.clone()),
+        to: props.to.clone(),
+    };
     html! {
         <>
             { levels(props) }
@@ -60,16 +65,28 @@ pub fn words(props: &Props, prover: &Same<Prover>) -> Html {
                     { part::<Branches>("branches", props.clone()) }
                 </details>
                 { proof::section(&props.state, &props.to, prover) }
-                { machines(state, &props.to) }
-                { rules(state) }
+                { part::<Grounds>("grounds", grounds) }
             </div>
         </>
     }
 }
 
+#[derive(Properties, PartialEq)]
+struct GroundsProps {
+    lesson: Same<Lesson>,
+    run: Same<Run>,
+    to: UseReducerDispatcher<Model>,
+}
+
+/// What the lesson stands on: machines to try it on, and rules with their evidence. No step changes it.
+#[component]
+fn Grounds(props: &GroundsProps) -> Html {
+    html! { <>{ machines(&props.lesson, &props.to) }{ rules(&props.run) }</> }
+}
+
 /// What to type on a machine of one's own, each with a button that copies it.
-fn machines(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
-    if state.lesson.machines.is_empty() {
+fn machines(lesson: &Lesson, to: &UseReducerDispatcher<Model>) -> Html {
+    if lesson.machines.is_empty() {
         return html! {};
     }
     let each = |machine: &Machine| {
@@ -94,18 +111,18 @@ fn machines(state: &State, to: &UseReducerDispatcher<Model>) -> Html {
     html! {
         <details class="rules">
             <summary><h2>{ strings::MACHINE }</h2></summary>
-            { for state.lesson.machines.iter().map(each) }
+            { for lesson.machines.iter().map(each) }
         </details>
     }
 }
 
 /// The rules that the lock service and the resource keep, each with a badge that leads to where it comes
 /// from.
-fn rules(state: &State) -> Html {
+fn rules(run: &Run) -> Html {
     let list = |rules: &'static Rules| {
         html! { <><h3>{ rules.title }</h3><ul>{ for Ground::each(rules).map(|g| rule(&g)) }</ul></> }
     };
-    let of_system = state.show.run.names().rules.iter();
+    let of_system = run.names().rules.iter();
     html! {
         <details class="rules">
             <summary><h2>{ strings::RULES }</h2></summary>

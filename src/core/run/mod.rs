@@ -24,6 +24,6 @@ pub use edit::{
 pub use grounds::{Ground, grounds};
 pub use link::Link;
 pub use plan::{Compiled, LONGEST, Place, ScenarioError, compile, node_ids};
-pub use replay::{KEYFRAME_EVERY, Run};
+pub use replay::{Firsts, KEYFRAME_EVERY, Run};
 pub use scenario::{ClientSpec, ResourceSpec, Scenario, TaskSpec};
 pub use short::{lengthen, shorten};

@@ -6,7 +6,7 @@ use super::address::Names;
 use super::edit::Action;
 use super::kind;
 use super::plan::Compiled;
-use crate::judge::{Judgement, judge};
+use crate::judge::{Judgement, SessionState, Testimony, judge};
 use crate::sim::{Discard, Event, EventId, Limit, Micros, ProcId, Record, What, World};
 use crate::systems::{Locks, UNORDERED};
 
@@ -36,7 +36,37 @@ pub struct Run {
     pub cut_off: Vec<ProcId>,
     /// Nothing was due any more when they were: they would wait for ever.
     pub stuck: bool,
+    /// What each node came to first, in the order of the lanes. Questions about it are asked at every step of a
+    /// page, of every node: a run of tens of thousands of events is not read again for each.
+    pub firsts: Vec<Firsts>,
     keyframes: Vec<World<Locks>>,
+}
+
+/// What a node came to for the first time, and at which event.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Firsts {
+    /// It learned something by reading.
+    pub learned: Option<EventId>,
+    /// It had a session before, and began another one.
+    pub another_session: Option<EventId>,
+}
+
+/// What each of so many nodes came to first.
+fn firsts(record: &Record<Locks>, nodes: usize) -> Vec<Firsts> {
+    let mut firsts = vec![(Firsts::default(), false); nodes];
+    for (index, event) in record.events.iter().enumerate() {
+        let id = EventId(index as u32);
+        let Some((first, had_one)) = firsts.get_mut(usize::from(event.node.0)) else { continue };
+        match event.note() {
+            Some(Testimony::Learn(_)) => first.learned = first.learned.or(Some(id)),
+            Some(Testimony::Session(SessionState::Begun)) if *had_one => {
+                first.another_session = first.another_session.or(Some(id));
+            }
+            Some(Testimony::Session(SessionState::Begun)) => *had_one = true,
+            _ => {}
+        }
+    }
+    firsts.into_iter().map(|(first, _)| first).collect()
 }
 
 impl Run {
@@ -68,6 +98,7 @@ impl Run {
         let unused_edits =
             (0..edit_events.len()).filter(|i| edit_events[*i].is_none() && !is_set(*i)).collect();
         let cut_off = world.unfinished();
+        let firsts = firsts(&record, compiled.names.nodes.len());
         let stuck = world.is_dry();
         Run {
             compiled,
@@ -78,6 +109,7 @@ impl Run {
             edit_events,
             cut_off,
             stuck,
+            firsts,
             keyframes,
         }
     }
@@ -121,17 +153,27 @@ impl Run {
         &self.compiled.names
     }
 
+    /// Whether a node has begun a second session by an event.
+    pub fn has_had_two_sessions(&self, node: ProcId, by: EventId) -> bool {
+        let first = self.firsts.get(usize::from(node.0)).and_then(|f| f.another_session);
+        first.is_some_and(|event| event <= by)
+    }
+
     /// The world after this event and whatever happened in the same step.
     ///
     /// A step is everything that one arrival, timer or edit brings about in one instant.
     pub fn world_at(&self, event: EventId) -> World<Locks> {
+        self.world_from(None, event)
+    }
+
+    /// The same, from an earlier world of this run if that is nearer than a keyframe. It must not have been
+    /// [looked at](World::look_at) a moment between two events.
+    pub fn world_from(&self, earlier: Option<&World<Locks>>, event: EventId) -> World<Locks> {
         let wanted = event.0 + 1;
-        let index = self.keyframes.partition_point(|k| k.events() < wanted);
-        let before = index.saturating_sub(1);
-        let mut world = match self.keyframes.get(index) {
-            Some(exact) if exact.events() == wanted => return exact.clone(),
-            _ => self.keyframes[before].clone(),
-        };
+        let index = self.keyframes.partition_point(|k| k.events() <= wanted);
+        let keyframe = &self.keyframes[index.saturating_sub(1)];
+        let nearer = earlier.filter(|e| (keyframe.events()..=wanted).contains(&e.events()));
+        let mut world = nearer.unwrap_or(keyframe).clone();
         while world.events() < wanted && world.step(&mut Discard) {}
         world
     }
