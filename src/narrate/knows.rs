@@ -83,7 +83,7 @@ pub fn summary(run: &Run, world: &World<Locks>) -> String {
             parts.extend(teller.beliefs(world, LockId(lock as u16), last));
         }
         for lock in 0..run.names().locks.len() {
-            parts.push(teller.truths(LockId(lock as u16), last));
+            parts.push(teller.truths(world, LockId(lock as u16), last));
         }
     }
     let resources = run.names().of_kind(NodeKind::Gateway);
@@ -446,9 +446,9 @@ impl Teller<'_> {
     }
 
     /// Who holds a lock by the word of the service.
-    fn truths(&self, lock: LockId, last: EventId) -> String {
+    fn truths(&self, world: &World<Locks>, lock: LockId, last: EventId) -> String {
         let mut services = self.run.names().of_kind(NodeKind::Service).peekable();
-        if services.peek().is_some() && services.all(|p| self.down_at(p, last)) {
+        if services.peek().is_some() && services.all(|p| world.is_down(p)) {
             return format!("{} is down", self.service());
         }
         let open = self.open_at(IntervalKind::Truth, last);

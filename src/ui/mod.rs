@@ -82,6 +82,8 @@ mod proof;
 #[cfg(target_arch = "wasm32")]
 mod scroll;
 #[cfg(target_arch = "wasm32")]
+mod side;
+#[cfg(target_arch = "wasm32")]
 mod sight;
 #[cfg(target_arch = "wasm32")]
 mod stage;

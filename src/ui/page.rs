@@ -20,7 +20,7 @@ use super::home::{Header, HeaderProps};
 use super::keys::{Deed, Part, Press, Sheet, deed};
 use super::label::use_trial;
 use super::look::View;
-use super::panels::{self, Log};
+use super::panels::{self, Log, Program};
 use super::paper::use_paper;
 use super::part::part;
 use super::platform::{self, Listener, use_media};
@@ -29,6 +29,7 @@ use super::points::side_by_side;
 use super::present;
 use super::proof::{Prover, use_prover};
 use super::route::Route;
+use super::side::{self, Side};
 use super::sight;
 use super::stage::{Stage, lead};
 use super::state::{Action, State};
@@ -73,8 +74,8 @@ pub fn LessonPage(props: &Props) -> Html {
     let narrow = use_media("(max-width: 71.24rem)");
 
     let player = {
-        let (nodes, to) = (nodes.clone(), to.clone());
-        use_state(move || Player::new(nodes, to))
+        let (nodes, to, state) = (nodes.clone(), to.clone(), state.clone());
+        use_state(move || Player::new(nodes, to, state))
     };
     {
         let (player, state) = ((*player).clone(), state.clone());
@@ -269,8 +270,6 @@ fn use_surroundings(state: &Same<State>, to: &UseReducerDispatcher<Model>) {
             platform::fit("fits");
         }
     });
-    // Of a long program, the line that it is at is in sight.
-    use_effect_with((state.program, state.head.event), move |_| platform::center_line_soon());
     // A question that playing stopped for must be seen.
     let asked = state.stopped.is_some_and(|why| why != strings::STOPPED_TO_TELL);
     // Where it stands alone, so must the ways on and back that stand above it.
@@ -334,6 +333,8 @@ fn body(
     let (state, to, nodes) = (&controls.state, &controls.to, &controls.nodes);
     let (shown, sender, on_break) = (state.clone(), to.clone(), on_break.clone());
     let foggy = state.look.eyes.is_some();
+    let at_rest = (!state.playing).then(|| state.clone());
+    let side = side::Props { at_rest, player: player.clone(), to: to.clone() };
     let stage = if foggy || state.look.view != View::Diagram {
         sight::other(sight::Props { state: shown, to: sender, on_break })
     } else {
@@ -341,8 +342,8 @@ fn body(
         let props = super::stage::Props { state: shown, to: sender, nodes, on_break, player };
         part::<Stage>("stage", props)
     };
-    let beside = panels::Props { state: state.clone(), to: to.clone() };
     if controls.narrow {
+        let beside = panels::Props { state: state.clone(), to: to.clone() };
         return html! {
             <main class="work narrow" id="lesson" tabindex="-1">
                 { lead(state) }
@@ -364,11 +365,7 @@ fn body(
             </div>
             { stage }
             { transport::transport(controls) }
-            <div class={if state.look.asked.is_some() { "side asking" } else { "side" }}>
-                { panels::knowledge(&beside) }
-                { panels::program(&beside) }
-                { part::<Log>("log", beside) }
-            </div>
+            { part::<Side>("side", side) }
         </main>
     }
 }
@@ -402,7 +399,7 @@ fn tabs(props: &panels::Props, chosen: &UseStateHandle<usize>, prover: &Same<Pro
         0 if state.look.eyes.is_some() => sight::eyes_card(&state, &to),
         0 => words(&words::Props { state, to }, prover),
         1 => panels::knowledge(props),
-        2 => panels::program(props),
+        2 => part::<Program>("program", panels::Props { state, to }),
         _ => part::<Log>("log", panels::Props { state, to }),
     };
     let title = &props.state.lesson.title;

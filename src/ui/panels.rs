@@ -134,8 +134,11 @@ fn known(state: &State, node: ProcId) -> [Rc<narrate::Knows>; 2] {
 }
 
 /// A client's program, line by line, with the line that it is at.
-pub fn program(props: &Props) -> Html {
+#[component]
+pub fn Program(props: &Props) -> Html {
     let state = &props.state;
+    // Of a long one, that line is in sight.
+    use_effect_with((state.program, state.head.event), |_| platform::center_line_soon());
     let nodes = state.nodes();
     let chosen = nodes.iter().find(|n| n.0 == state.program).or_else(|| nodes.first());
     let Some((client, label, kind)) = chosen.cloned() else { return html! {} };
@@ -277,7 +280,7 @@ pub fn Log(props: &Props) -> Html {
     });
     let past = state.head.event.map_or(0, |e| list.partition_point(|s| *s <= e));
     let last = past.saturating_sub(PAGE * *back).max(past.min(PAGE));
-    let jumps = use_jumps(past, list.len());
+    let jumps = use_jumps(past, list.len(), state.playing);
     let first = last.saturating_sub(if jumps { FEW } else { PAGE });
     let entries = list.get(first..last).unwrap_or_default();
     let newest = past.checked_sub(1).and_then(|i| list.get(i)).copied();
@@ -330,17 +333,19 @@ pub fn Log(props: &Props) -> Html {
     }
 }
 
-/// Whether the head jumps about in a run that is longer than a page: there is no time to draw all of one.
+/// Whether the head jumps about in a run that is longer than a page, or plays on after a jump, as where much happens at
+/// one moment: there is no time to draw all of one.
 #[hook]
-fn use_jumps(past: usize, all: usize) -> bool {
+fn use_jumps(past: usize, all: usize, plays: bool) -> bool {
     let (rested, again) = (use_mut_ref(|| past), use_force_update());
     let jumps = all > PAGE && rested.borrow().abs_diff(past) > JUMP;
     if !jumps {
         rested.replace(past);
     }
-    use_effect_with((past, jumps), move |(past, jumps)| {
+    // While it plays, the next jump would take away again what is drawn in between.
+    use_effect_with((past, jumps && !plays), move |(past, rests)| {
         let past = *past;
-        let timer = jumps.then(|| {
+        let timer = rests.then(|| {
             Timeout::new(RESTS, move || {
                 rested.replace(past);
                 again.force_update();

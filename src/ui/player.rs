@@ -12,11 +12,13 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::{NodeRef, UseReducerDispatcher};
 
+use super::draw::Same;
 use super::hold::Number;
 use super::page::Model;
 use super::platform;
 use super::scroll::Sight;
 use super::show::{Head, Show, Size};
+use super::side::Feed;
 use super::state::{Action, State};
 use crate::diagram::{Picture, Shape};
 use crate::narrate;
@@ -126,12 +128,18 @@ pub struct Player {
     to: UseReducerDispatcher<Model>,
     inner: RefCell<Inner>,
     moved: Cell<bool>,
+    /// What stands beside the picture.
+    pub side: Feed,
     tick: RefCell<Option<Tick>>,
 }
 
 impl Player {
     /// A player at rest.
-    pub fn new(nodes: Nodes, to: UseReducerDispatcher<Model>) -> Rc<Player> {
+    pub fn new(
+        nodes: Nodes,
+        to: UseReducerDispatcher<Model>,
+        state: Same<State>,
+    ) -> Rc<Player> {
         let inner = Inner {
             show: None,
             flights: Vec::new(),
@@ -153,6 +161,7 @@ impl Player {
             to,
             inner: RefCell::new(inner),
             moved: Cell::new(false),
+            side: Feed::new(state),
             tick,
         });
         let weak = Rc::downgrade(&player);
@@ -166,7 +175,8 @@ impl Player {
     }
 
     /// Takes over what the state says; called after every rendering.
-    pub fn sync(&self, state: &State) {
+    pub fn sync(&self, state: &Same<State>) {
+        self.side.put(state);
         let mut inner = self.inner.borrow_mut();
         let is_new = inner.show.as_ref().is_none_or(|s| !Rc::ptr_eq(s, &state.show));
         if is_new {
@@ -245,6 +255,7 @@ impl Player {
         self.request(&mut inner);
         // The action renders, and that may come back to this player.
         drop(inner);
+        self.side.frame(action.is_some());
         if let Some(action) = action {
             self.to.dispatch(action);
         }
