@@ -6,8 +6,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{KeyboardEvent, MouseEvent};
 use yew::{
     Callback, Html, Properties, Reducible, UseReducerDispatcher, UseStateHandle, UseStateSetter,
-    component, hook, use_callback, use_effect, use_effect_with, use_memo, use_mut_ref, use_node_ref, use_reducer,
-    use_state, use_state_eq,
+    component, hook, use_callback, use_effect, use_effect_with, use_memo, use_mut_ref,
+    use_node_ref, use_reducer, use_state, use_state_eq,
 };
 
 use super::aloud::Speaker;

@@ -126,7 +126,9 @@ fn places(state: &State) -> Html {
 fn known(state: &State, node: ProcId) -> [Rc<narrate::Knows>; 2] {
     let (show, head) = (&state.show, state.head);
     let before = show.stepped(head, Size::Event, false);
-    let Some(eyes) = &state.look.eyes else { return [head, before].map(|head| show.knows(head, node)) };
+    let Some(eyes) = &state.look.eyes else {
+        return [head, before].map(|head| show.knows(head, node));
+    };
     let before = state.seen_so_far().unwrap_or_default();
     let before = before.iter().rev().map(|s| s.since.0).find(|s| Some(*s) < head.event);
     let at = |event: Option<u32>| narrate::knows_itself(&show.run, eyes, event.map(EventId));

@@ -135,11 +135,7 @@ pub struct Player {
 
 impl Player {
     /// A player at rest.
-    pub fn new(
-        nodes: Nodes,
-        to: UseReducerDispatcher<Model>,
-        state: Same<State>,
-    ) -> Rc<Player> {
+    pub fn new(nodes: Nodes, to: UseReducerDispatcher<Model>, state: Same<State>) -> Rc<Player> {
         let inner = Inner {
             show: None,
             flights: Vec::new(),

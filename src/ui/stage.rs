@@ -72,7 +72,10 @@ pub fn Stage(props: &Props) -> Html {
     } else {
         // Between two changes of the header it is the same one.
         let (at, selected) = (at.map(|at| picture.turned(at)), state.program);
-        part::<Headers>("headers", HeadersProps { picture: picture.clone(), at, selected, on_break })
+        part::<Headers>(
+            "headers",
+            HeadersProps { picture: picture.clone(), at, selected, on_break },
+        )
     };
     let lit = Rc::new(state.lit());
     // What grows is drawn whole, and one rectangle hides the future.
