@@ -2,7 +2,9 @@
 
 mod support;
 
-use lockscope::diagram::{Layout, Mark, Picture, Shape, layout, paths, topology};
+use lockscope::diagram::{
+    Layout, Mark, Picture, Primitive, Shape, header, layout, paths, topology,
+};
 use lockscope::judge::{SessionState, Standing, Testimony};
 use lockscope::narrate;
 use lockscope::run::{Run, compile};
@@ -213,6 +215,29 @@ fn fifty_clients_on_five_servers_have_names_that_can_be_read_and_few_elements() 
 }
 
 #[test]
+fn the_head_of_a_crowd_counts_who_was_woken_where_the_servers_are_out_of_sight() {
+    let run = many(20, "3", "parent");
+    let picture = picture(&run, 600);
+    let wakes = |until: Micros| {
+        let events = run.record.events.iter().take_while(|e| e.at <= until);
+        events.filter(|e| matches!(e.note(), Some(Testimony::Wake(..)))).count()
+    };
+    let mut before = Micros::ZERO;
+    for saying in &picture.heads[0].sayings {
+        assert!(before <= saying.from && picture.turned(saying.from) == saying.from);
+        assert_eq!(saying.text, format!("{} woken so far", wakes(saying.from)));
+        let shown = header(&picture, Some(saying.from)).iter().any(|part| match part {
+            Primitive::Text { text, .. } => *text == saying.text,
+            _ => false,
+        });
+        assert!(shown, "{}", saying.text);
+        before = saying.from;
+    }
+    let all = wakes(run.end) as u64;
+    assert!(all >= 190 && all == run.judgement.metrics.wakeups && wakes(before) as u64 == all);
+}
+
+#[test]
 fn on_the_plane_stand_who_leads_the_queue_with_its_numbers_and_who_watches_whom() {
     let run = three("");
     let lanes = picture(&run, 800).lanes;
@@ -254,8 +279,8 @@ fn many_clients_are_told_by_the_place_that_their_programs_are_at() {
     assert_eq!(
         told.collect::<Vec<_>>(),
         [
-            "9 clients at acquire Client 02, Client 04, Client 05, Client 07 to Client 12",
-            "2 clients over Client 03, Client 06",
+            "9 clients at acquire Client 02, 04, 05, 07 to 12",
+            "2 clients over Client 03, 06",
             "Client 01 at read x ",
         ]
     );

@@ -4,9 +4,9 @@ use super::labels::{Spots, Want, single};
 use super::lanes::{BARS, COLUMN};
 use super::layout::Composer;
 use super::palette::Role;
-use super::picture::{Point, Shape};
-use super::queue::BURST;
-use super::story::{End, Flight};
+use super::picture::{Point, Saying, Shape};
+use super::queue::{BURST, Woken};
+use super::story::{End, Flight, Story};
 use super::text::{SIZE, fit, width};
 use super::words::short;
 use crate::judge::Testimony;
@@ -54,6 +54,17 @@ pub(super) const NARROW: [i32; 2] = [19, 44];
 /// What stands above the lanes of a crowd.
 pub(super) fn label(run: &Run) -> String {
     format!("{} clients", run.names().of_kind(NodeKind::Client).count())
+}
+
+/// What stands beside it: the servers, where each change says how many it has woken, are seldom in sight with the
+/// first of a crowd.
+pub(super) fn sayings(story: &Story) -> Vec<Saying> {
+    let told = |woken: &Woken| Saying {
+        event: woken.event,
+        from: woken.at,
+        text: format!("{} woken so far", woken.all),
+    };
+    story.woken.iter().map(told).collect()
 }
 
 /// What tells one of a crowd apart.

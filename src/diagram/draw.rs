@@ -6,11 +6,13 @@ use super::palette::Role;
 use super::picture::{
     Anchor, Area, Fate, Head, NOBODY, Picture, Point, SEAT, Shape, Words, more_words, seat_width,
 };
-use super::text::SIZE;
+use super::text::{SIZE, width as width_of};
 use crate::judge::Standing;
 use crate::run::NodeKind;
 use crate::sim::Micros;
 
+/// How far the name of a crowd stands from its first lane's edge, which may be framed.
+const INSET: i32 = 24;
 /// The size of the figures on a plate.
 const FIGURES: i32 = 13;
 
@@ -168,9 +170,17 @@ fn common(picture: &Picture, head: &Head, at: Option<Micros>) -> Vec<Primitive> 
         Words { text, at, anchor, size, strong, mono, halo }
     };
     let area = &head.area;
-    let name = line((area.left + area.right) / 2, area.top + 18, &head.label, true);
-    let mut drawn =
-        vec![filled(area, Some(hairline), Fill::Ground, 6), text(&name, Ink::Role(Role::Ink))];
+    let mut name = line((area.left + area.right) / 2, area.top + 18, &head.label, true);
+    let mut drawn = vec![filled(area, Some(hairline), Fill::Ground, 6)];
+    if !head.sayings.is_empty() {
+        // A crowd is wider than the window: its middle may be out of sight.
+        (name.anchor, name.at.x) = (Anchor::Start, area.left + INSET);
+        let said = at.and_then(|at| head.saying(at)).map_or("", |said| &said.text);
+        let x = name.at.x + width_of(&name.text, SIZE, true, false) + 10;
+        let said = Words { anchor: Anchor::Start, ..line(x, name.at.y, said, false) };
+        drawn.push(text(&said, Ink::Role(Role::Muted)));
+    }
+    drawn.push(text(&name, Ink::Role(Role::Ink)));
     let inside = |x: i32| area.left <= x && x <= area.right;
     for lane in picture.lanes.iter().filter(|lane| lane.grouped && inside(lane.x)) {
         let stand = lane.stand(at.unwrap_or_default());

@@ -197,20 +197,22 @@ pub(super) fn lanes(
         let kind = node.kind;
         lanes.push(Lane { node: proc, kind, x, header, label, grouped, sayings, stands });
     }
-    let of = |kind: NodeKind, label: String| head(&lanes, kind, label);
-    let heads =
-        [of(NodeKind::Client, crowd::label(run)), of(NodeKind::Service, group(run, tight).0)];
+    let of = |kind: NodeKind, label: String, sayings| head(&lanes, kind, label, sayings);
+    let heads = [
+        of(NodeKind::Client, crowd::label(run), crowd::sayings(story)),
+        of(NodeKind::Service, group(run, tight).0, Vec::new()),
+    ];
     let heads = heads.into_iter().flatten().collect();
     (lanes, heads, width)
 }
 
 /// The box around the names of a group.
-fn head(lanes: &[Lane], kind: NodeKind, label: String) -> Option<Head> {
+fn head(lanes: &[Lane], kind: NodeKind, label: String, sayings: Vec<Saying>) -> Option<Head> {
     let own = lanes.iter().filter(|lane| lane.grouped && lane.kind == kind);
     let mut grouped = own.map(|lane| lane.header);
     let first = grouped.next()?;
     let right = grouped.next_back().unwrap_or(first).right;
-    Some(Head { area: Area { right, ..first }, label })
+    Some(Head { area: Area { right, ..first }, label, sayings })
 }
 
 /// Makes words fit under a name.

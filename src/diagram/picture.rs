@@ -82,6 +82,16 @@ pub struct Head {
     pub area: Area,
     /// Its name.
     pub label: String,
+    /// What stands beside the name, in the order of time.
+    pub sayings: Vec<Saying>,
+}
+
+impl Head {
+    /// What stands beside the name at that moment, and since when.
+    pub fn saying(&self, at: Micros) -> Option<&Saying> {
+        let next = self.sayings.partition_point(|s| s.from <= at);
+        next.checked_sub(1).and_then(|i| self.sayings.get(i))
+    }
 }
 
 /// A lane: a node's header box and its lifeline.
@@ -541,9 +551,10 @@ impl Picture {
         height::time_of(&self.knots, y).unwrap_or_default()
     }
 
-    /// The last moment up to this one at which what stands under the names changed. The header is the same from there on.
+    /// The last moment up to this one at which what stands under or beside the names changed. The header is the same from there on.
     pub fn turned(&self, at: Micros) -> Micros {
-        self.lanes.iter().map(|lane| lane.turned(at)).max().unwrap_or_default()
+        let heads = self.heads.iter().filter_map(|head| head.saying(at)).map(|said| said.from);
+        self.lanes.iter().map(|lane| lane.turned(at)).chain(heads).max().unwrap_or_default()
     }
 
     /// The event whose mark shows this one.

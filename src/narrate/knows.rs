@@ -205,14 +205,21 @@ impl Teller<'_> {
         })
     }
 
-    /// Neighbours in one breath: `Client 1, Client 4 to Client 9`.
+    /// Neighbours in one breath, and what all are called but once: `Client 1, 4 to 9`.
     fn ranges(&self, clients: &[ProcId]) -> String {
         let row = |a: &ProcId, b: &ProcId| a.0 + 1 == b.0;
+        let called = clients.first().map(|client| self.label(*client)).unwrap_or_default();
+        let called = called.rsplit_once(' ').map_or("", |(kind, _)| kind);
+        let own = |client: &ProcId| {
+            let label = self.label(*client);
+            let own = label.strip_prefix(called).map(|own| own.trim_start().to_string());
+            own.unwrap_or(label)
+        };
         let told = clients.chunk_by(row).map(|neighbours| match neighbours {
-            [first, _, .., last] => format!("{} to {}", self.label(*first), self.label(*last)),
-            few => few.iter().map(|client| self.label(*client)).collect::<Vec<_>>().join(", "),
+            [first, _, .., last] => format!("{} to {}", own(first), own(last)),
+            few => few.iter().map(own).collect::<Vec<_>>().join(", "),
         });
-        told.collect::<Vec<_>>().join(", ")
+        format!("{called} {}", told.collect::<Vec<_>>().join(", ")).trim_start().to_string()
     }
 
     /// Whether a fact is one: of a process that is dead only what it keeps.
