@@ -267,6 +267,12 @@ async function ask(id) {
 // Beside a lesson the start page would only be weight: it is kept here until it is wanted again.
 const home = byId("home");
 
+/** How far down the start page was when a lesson took its place, and which. */
+let left = { top: 0, id: "" };
+
+/** A link was followed to where the page is now; otherwise the reader went back, or wrote the address. */
+let followed = false;
+
 /** Shows what the address asks for. */
 function show() {
   const { hash } = location;
@@ -275,8 +281,11 @@ function show() {
   const known = lesson || ["", "#", "#/", CASES].includes(hash);
   const cameBack = !lesson && (!home.isConnected || last === CASES);
   last = hash;
-  if (lesson) home.remove();
-  else byId("app").before(home);
+  if (!lesson) byId("app").before(home);
+  else if (home.isConnected) {
+    left = { top: scrollY, id };
+    home.remove();
+  }
   byId("app").hidden = !lesson;
   if (!lesson) byId("unknown").hidden = known;
   if (!known) {
@@ -293,16 +302,23 @@ function show() {
     if (hash === CASES) {
       byId("cases-title").focus();
       byId("cases-title").scrollIntoView();
-    } else if (cameBack) {
+    } else if (cameBack && followed) {
       scrollTo(0, 0);
       byId("start").focus();
+    } else if (cameBack) {
+      // Whoever goes back goes on where they were.
+      const link = left.top > 0 ? home.querySelector(`[href="#/lesson/${left.id}"]`) : null;
+      (link ?? byId("start")).focus({ preventScroll: true });
+      scrollTo(0, left.top);
     }
   }
+  followed = false;
 }
 
 colours();
 show();
 addEventListener("hashchange", show);
+addEventListener("click", (event) => { followed = Boolean(event.target.closest?.("a[href]")); }, true);
 // Whoever is about to open a lesson need not wait for all of it afterwards.
 for (const sign of ["pointerover", "focusin", "touchstart"]) {
   home.addEventListener(sign, (event) => event.target.closest('[href^="#/lesson/"]') && load(), { passive: true });

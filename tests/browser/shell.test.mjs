@@ -22,6 +22,18 @@ test("the page starts below a sub-path, without errors and without another host"
   await heading(tab).waitFor();
   assert.equal(await tab.title(), "Lockscope");
   assert.equal(await tab.evaluate(() => document.activeElement?.id), "start");
+  assert.equal(await tab.evaluate(() => scrollY), 0);
+
+  const low = tab.getByRole("link", { name: /Herd or predecessor/ }).first();
+  await low.focus();
+  const top = await tab.evaluate(() => scrollY);
+  assert.ok(top > 0);
+  await tab.keyboard.press("Enter");
+  await tab.locator(".stage").waitFor();
+  await tab.goBack();
+  await heading(tab).waitFor();
+  assert.equal(await tab.evaluate(() => scrollY), top, "back leads to where the reader was");
+  assert.equal(await low.evaluate((link) => link === document.activeElement), true);
 }));
 
 test("the start page has no accessibility violations in light and dark", page(async ({ open }) => {
