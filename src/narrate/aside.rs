@@ -48,7 +48,6 @@ impl Teller<'_> {
         let intervals = &self.run.judgement.intervals;
         let truths = || intervals.iter().filter(|i| i.kind == IntervalKind::Truth);
         let own = truths().find(|own| {
-            let made = self.run.record.event(own.grant.0);
             let beside = |other: &&Interval| {
                 other.lock == own.lock
                     && other.client != own.client
@@ -56,7 +55,7 @@ impl Teller<'_> {
                     && other.from <= own.from
                     && own.from < other.to
             };
-            made.node == own.client && own.from == own.to && truths().any(|o| beside(&o))
+            self.is_own_making(own.grant) && truths().any(|o| beside(&o))
         })?;
         let (who, lock) = (self.label(own.client), self.lock(own.lock));
         Some(format!("{who} took {lock} for granted while another client was promised it"))
