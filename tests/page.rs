@@ -336,3 +336,19 @@ fn before_a_class_every_part_of_the_story_is_told_once_and_every_question_is_ask
         assert_eq!(asked, (0..questions).collect::<Vec<_>>(), "{id}");
     }
 }
+
+#[test]
+fn a_run_of_few_lanes_takes_the_room_of_the_page_again_after_one_of_many() {
+    let herd = lessons().into_iter().find(|l| l.id == "herd").expect("it is there");
+    let place =
+        |name: &str| herd.variants.iter().position(|v| v.name == name).expect("it is there");
+    let (few, many) = (0, place("fifty"));
+    let mut state = open(herd).after(Action::Width(640));
+    let alone = state.show.picture.clone();
+    for act in [Action::Variant(many), Action::Variant(few)] {
+        state = state.after(act);
+    }
+    assert_eq!(state.show.picture, alone);
+    state = state.after(Action::Variant(many)).after(Action::Undo);
+    assert_eq!(state.show.picture, alone);
+}

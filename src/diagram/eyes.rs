@@ -209,6 +209,7 @@ impl Drawn<'_> {
         self.marks.extend(marks);
         Picture {
             width: self.width,
+            room: self.width,
             height: bottom,
             header_height: HEADER,
             scale: Scale::Page,

@@ -135,6 +135,7 @@ impl<'r> Composer<'r> {
         let reaches = lanes.iter().map(|l| reach(run, l, story)).collect();
         let picture = Picture {
             width,
+            room: layout.width,
             height,
             header_height: HEADER,
             scale: layout.scale,

@@ -522,6 +522,8 @@ pub struct Knot {
 pub struct Picture {
     /// Its width.
     pub width: i32,
+    /// The width that it was laid out for. Where lanes need more, the picture is wider.
+    pub room: i32,
     /// Its height, header included.
     pub height: i32,
     /// How much of the height the header takes; lifelines begin there.

@@ -179,7 +179,9 @@ impl Teller<'_> {
             Ask::Release => "release",
             Ask::Token => "request for a token",
             Ask::Holder => "question who holds it",
-            Ask::Enter | Ask::List | Ask::Watch | Ask::Find => "question about the queue",
+            Ask::Enter | Ask::List | Ask::Watch | Ask::WatchAll | Ask::Find => {
+                "question about the queue"
+            }
         };
         format!("{me} refuses {} {what}.", self.whose(client))
     }

@@ -404,7 +404,10 @@ impl Teller<'_> {
                 (format!("waiting for {}", self.short_lock(*lock)), who.join(", then "))
             }
             Fact::Watch { watcher, of } => {
-                (format!("{} watches", self.label(*watcher)), self.label(*of))
+                // A server stands for what all the queue hangs on.
+                let whole = self.run.names().node(*of).kind == NodeKind::Service;
+                let of = if whole { "the parent".into() } else { self.label(*of) };
+                (format!("{} watches", self.label(*watcher)), of)
             }
             Fact::Seat { client, name, holds, .. } => {
                 let holds = if *holds { ", holds the lock" } else { "" };

@@ -418,6 +418,7 @@ impl<'r> Sketch<'r> {
                     Ask::Enter => format!("Queue up{on}"),
                     Ask::List => format!("Who is in the queue{on}?"),
                     Ask::Watch => format!("Tell me when the one before me is gone{on}"),
+                    Ask::WatchAll => format!("Tell me when the queue changes{on}"),
                     Ask::Find => format!("Do I have a place{on}?"),
                 })
             }

@@ -164,7 +164,7 @@ impl Teller<'_> {
             Ask::Release => format!("{me} refuses {whose} release: {who} no longer holds {name}."),
             Ask::Token => format!("{me} gives {who} no token for {name}."),
             Ask::Holder => format!("{me} tells {who} that another holds {name}, or nobody."),
-            Ask::Enter | Ask::List | Ask::Watch | Ask::Find => {
+            Ask::Enter | Ask::List | Ask::Watch | Ask::WatchAll | Ask::Find => {
                 format!("{me} tells {who} nothing of the queue for {name}.")
             }
         }
@@ -269,6 +269,7 @@ impl Teller<'_> {
             Ask::Watch => {
                 format!("{me} asks to be told when what stands before it in the queue is gone.")
             }
+            Ask::WatchAll => format!("{me} asks to be told when anything changes in the queue."),
             Ask::Find => {
                 format!("{me} looks whether it has a place in the queue for {lock} after all.")
             }
@@ -295,7 +296,7 @@ impl Teller<'_> {
             Ask::Holder => "question who holds it".to_string(),
             Ask::Enter => format!("request for a place in the queue for {lock}"),
             Ask::List => "question who stands in the queue".to_string(),
-            Ask::Watch => "request to be told".to_string(),
+            Ask::Watch | Ask::WatchAll => "request to be told".to_string(),
             Ask::Find => "search for its own place in the queue".to_string(),
         };
         if let Some(found) = queued(me, &lock, ask, outcome) {
@@ -869,7 +870,10 @@ fn queued(me: &str, lock: &str, ask: Ask, outcome: Outcome) -> Option<String> {
         (Ask::Watch, Outcome::Ok) => {
             format!("{me} will be told when what stands before it in the queue is gone.")
         }
-        (Ask::Watch, Outcome::Refused) => {
+        (Ask::WatchAll, Outcome::Ok) => {
+            format!("{me} will be told when anything changes in the queue.")
+        }
+        (Ask::Watch | Ask::WatchAll, Outcome::Refused) => {
             format!("{me} finds that what it wanted to watch is gone already.")
         }
         (Ask::Find, Outcome::Ok) => format!("{me} finds its place in the queue for {lock}."),

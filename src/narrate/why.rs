@@ -336,7 +336,7 @@ impl Teller<'_> {
             let words = format!("{what} lies unread.{stopped}");
             return Some(Missing { words, because, decides });
         }
-        let Some(Testimony::Ask { lock, ask: Ask::Acquire | Ask::Watch, .. }) =
+        let Some(Testimony::Ask { lock, ask: Ask::Acquire | Ask::Watch | Ask::WatchAll, .. }) =
             self.run.record.event(info.sent).note()
         else {
             return None;

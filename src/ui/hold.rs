@@ -209,7 +209,7 @@ impl State {
             return;
         }
         let Some(edits) = self.edits_with(hold.number, value) else { return };
-        let (edge, width) = (hold.from.plus(value), self.show.picture.width);
+        let (edge, width) = (hold.from.plus(value), self.show.picture.room);
         let lay_out = |run: &_| picture_frozen(run, width, &hold.map, edge);
         let show = Show::laid_out(&self.lesson, self.variant, &edits, &self.written, &lay_out);
         let Ok(show) = show else { return };
@@ -230,7 +230,7 @@ impl State {
             return;
         }
         let mut show = (*self.show).clone();
-        show.picture = Rc::new(picture(&show.run, show.picture.width));
+        show.picture = Rc::new(picture(&show.run, show.picture.room));
         self.show = Rc::new(show);
         self.jumps += 1;
         self.wrong = None;

@@ -43,7 +43,7 @@ impl State {
     ) {
         self.shown_solution = false;
         let before = self.snapshot();
-        let width = self.show.picture.width;
+        let width = self.show.picture.room;
         match Show::of(&self.lesson, variant, &edits, &self.written, width) {
             Ok(show) => {
                 let head = match at {
@@ -98,7 +98,7 @@ impl State {
         let now = self.lesson.scenario.seed;
         self.set_seed(back.seed);
         let Snapshot { variant, edits, .. } = &back;
-        let width = self.show.picture.width;
+        let width = self.show.picture.room;
         match Show::of(&self.lesson, *variant, edits, &self.written, width) {
             Ok(show) => {
                 self.variant = *variant;

@@ -65,14 +65,22 @@ fn lesson(controls: &transport::Props) -> Html {
     let beat = state.beat().and_then(|i| state.lesson.beats.get(i));
     let beat = beat.filter(|_| state.strayed().is_none());
     let heard = state.heard();
+    // A run that a link led to has words of its own.
+    let followed = state.followed().filter(|_| state.tells_story());
     let told = (heard.is_none() && state.stands_at_beat()).to_string();
     let title = match (heard, beat) {
         (Some((_, point, _)), _) => strings::point_of(&point.id, &point.title),
-        (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
+        (None, beat) => match (followed, beat) {
+            (Some(variant), _) => variant.title.clone(),
+            (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
+        },
     };
     let full = match (heard, beat, state.head.event) {
         (Some((_, point, run)), ..) => points::on_the_wall(point, run, false),
-        (None, Some(beat), _) => words::blocks(&beat.blocks, state, to),
+        (None, Some(beat), _) => match followed {
+            Some(variant) => words::shown_there(variant, beat, state, to),
+            None => words::blocks(&beat.blocks, state, to),
+        },
         (None, None, None) => html! { <p>{ &state.lesson.hook }</p> },
         (None, None, Some(_)) => html! {},
     };

@@ -1,6 +1,7 @@
 //! Where the learner is in the story: beats, questions, whether the verdict may be told.
 
 use super::state::State;
+use crate::lesson::{Variant, anchor};
 
 impl State {
     /// The beat whose words are shown: the last one that has happened.
@@ -18,8 +19,11 @@ impl State {
 
     /// Whether the head stands at the very event that the words on screen are about.
     pub fn stands_at_beat(&self) -> bool {
-        let event = self.beat().and_then(|b| self.show.beats.get(b)).and_then(|b| b.as_ref().ok());
-        self.strayed().is_none() && event.is_some() && event.copied() == self.head.event
+        let of_beat = || self.show.beats.get(self.beat()?)?.as_ref().ok().copied();
+        // The words of a run that a link led to are about where it says itself that there is to look.
+        let there = |variant: &Variant| anchor(&self.show.run, &variant.at.as_ref()?.text).ok();
+        let event = self.followed().and_then(there).map(|event| event.0).or_else(of_beat);
+        self.strayed().is_none() && event.is_some() && event == self.head.event
     }
 
     /// Whether the run has gone a way that the story does not tell: then the variant that it left.
@@ -65,15 +69,19 @@ impl State {
         let event = self.head.event.filter(|_| self.cards.sorting.is_none())?;
         let asked = |q: &Option<(u32, u32)>| q.is_some_and(|q| q.0 <= event);
         let last = self.show.questions.iter().rposition(asked)?;
-        let said = self.said.get(last).is_some_and(Option::is_some);
-        (said || !self.answered(last) && !self.told_since(last)).then_some(last)
+        let (asked, shown) = self.show.questions.get(last).copied().flatten()?;
+        let stays = match self.said.get(last).is_some_and(Option::is_some) {
+            // What was answered stays as long as the story speaks of it.
+            true => self.must_look(last) || !self.told_since(shown),
+            false => !self.answered(last) && !self.told_since(asked),
+        };
+        stays.then_some(last)
     }
 
-    /// Whether the story went on after a question was asked.
-    fn told_since(&self, question: usize) -> bool {
-        let asked = self.show.questions.get(question).copied().flatten().map(|q| q.0);
+    /// Whether the story went on after an event.
+    fn told_since(&self, event: u32) -> bool {
         let told = |beat: &usize| match self.show.beats.get(*beat) {
-            Some(Ok(event)) => Some(*event) > asked && Some(*event) <= self.head.event,
+            Some(Ok(at)) => *at > event && Some(*at) <= self.head.event,
             _ => false,
         };
         self.show.story.iter().any(told)

@@ -190,7 +190,6 @@ fn followed(
     variant: &Variant,
     beat: &Beat,
 ) -> Html {
-    let rows: Vec<Block> = beat.blocks.iter().filter(|b| b.is_row()).cloned().collect();
     let own = state.lesson.variants.iter().position(|v| v.name == beat.variant);
     let to_own = to.clone();
     let onclick = Callback::from(move |_: MouseEvent| {
@@ -204,11 +203,26 @@ fn followed(
             { turns(state, to) }
             <h1>{ &variant.title }</h1>
             <div class="prose">
-                <p>{ variant.shows.as_deref().unwrap_or_default() }</p>
-                { blocks(&rows, state, to) }
+                { shown_there(variant, beat, state, to) }
                 <p><button type="button" class="link" {onclick}>{ strings::back_to(&beat.title) }</button></p>
             </div>
         </section>
+    }
+}
+
+/// What a run shows that a link of a beat led to, and the other links beside that one.
+pub fn shown_there(
+    variant: &Variant,
+    beat: &Beat,
+    state: &State,
+    to: &UseReducerDispatcher<Model>,
+) -> Html {
+    let rows: Vec<Block> = beat.blocks.iter().filter(|b| b.is_row()).cloned().collect();
+    html! {
+        <>
+            <p>{ variant.shows.as_deref().unwrap_or_default() }</p>
+            { blocks(&rows, state, to) }
+        </>
     }
 }
 

@@ -329,7 +329,9 @@ impl Bench {
                 self.released.insert((lock, client), true);
                 self.grants.give_up(id, request.from, client, Some(lock));
             }
-            Ask::List | Ask::Watch | Ask::Find => *self.trips.entry(client).or_default() += 1,
+            Ask::List | Ask::Watch | Ask::WatchAll | Ask::Find => {
+                *self.trips.entry(client).or_default() += 1
+            }
             Ask::Release | Ask::Renew | Ask::Holder | Ask::Enter => {}
         }
         if first {
@@ -350,7 +352,7 @@ impl Bench {
         self.request_over(lock, client, ask, &request, at);
         if ask == Ask::Acquire {
             // What it asked on the way is over with it, answered or not.
-            for part in [Ask::Enter, Ask::Find, Ask::List, Ask::Watch] {
+            for part in [Ask::Enter, Ask::Find, Ask::List, Ask::Watch, Ask::WatchAll] {
                 if let Some(request) = self.requests.remove(&(lock, client, part)) {
                     self.request_over(lock, client, part, &request, at);
                 }

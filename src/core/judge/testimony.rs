@@ -73,6 +73,8 @@ pub enum Ask {
     List,
     /// To be told when what stands before it is gone.
     Watch,
+    /// To be told when anything changes in the queue.
+    WatchAll,
     /// Whether it has a place in the queue after all: the answer to its request was lost.
     Find,
 }

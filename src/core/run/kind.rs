@@ -17,7 +17,10 @@ pub const KINDS: &[(&str, &str)] = &[
     ("ask-holder", "A client asks who holds a lock, before it ends whatever lease there is."),
     ("enter", "A client that has asked for a lock asks for a place in its queue."),
     ("list", "A client asks who stands in the queue of a lock."),
-    ("watch", "A client asks to be told when what stands before it in the queue is gone."),
+    (
+        "watch",
+        "A client asks to be told when what stands before it in the queue is gone, or when anything changes there.",
+    ),
     ("find", "A client looks whether it has a place in the queue after all."),
     ("session", "A client's library tells how its session with the service is."),
     ("read", "A client sends a read."),
@@ -212,7 +215,7 @@ pub(super) const fn asked(ask: Ask) -> &'static str {
         Ask::Token => "fetch-token",
         Ask::Holder => "ask-holder",
         Ask::List => "list",
-        Ask::Watch => "watch",
+        Ask::Watch | Ask::WatchAll => "watch",
         Ask::Find => "find",
     }
 }

@@ -1,5 +1,6 @@
 //! What can be set of a client: its session, its way of taking a lock.
 
+use crate::judge::Ask;
 use crate::sim::Micros;
 use crate::systems::{Kind, Settings, Spec};
 
@@ -13,6 +14,16 @@ pub(super) enum Watching {
     Parent,
     /// The first of all.
     Lowest,
+}
+
+impl Watching {
+    /// What a waiter asks for then.
+    pub fn asked(self) -> Ask {
+        match self {
+            Watching::Predecessor | Watching::Lowest => Ask::Watch,
+            Watching::Parent => Ask::WatchAll,
+        }
+    }
 }
 
 /// What stands in a znode's name before its number.

@@ -7,6 +7,7 @@ use crate::systems::Body;
 pub(super) fn spell(body: &Body, _locks: &[String]) -> Option<String> {
     let Some(Packet::Ask(request)) = body.get::<Packet>() else { return None };
     let watching = |watch: bool| if watch { ", watching it" } else { "" };
+    let name = request.name();
     Some(match request.as_ref() {
         Request::Create { path, mode, .. } => {
             let how = match mode {
@@ -16,14 +17,11 @@ pub(super) fn spell(body: &Body, _locks: &[String]) -> Option<String> {
                 CreateMode::EphemeralSequential => ", ephemeral and numbered",
                 CreateMode::Container => ", as a container",
             };
-            format!("create {}{how}", path.as_str())
+            format!("{name} {}{how}", path.as_str())
         }
-        Request::Delete { path, .. } => format!("delete {}", path.as_str()),
-        Request::Exists { path, watch } => {
-            format!("exists {}{}", path.as_str(), watching(*watch))
-        }
-        Request::GetChildren { path, watch, .. } => {
-            format!("getChildren {}{}", path.as_str(), watching(*watch))
+        Request::Delete { path, .. } => format!("{name} {}", path.as_str()),
+        Request::Exists { path, watch } | Request::GetChildren { path, watch, .. } => {
+            format!("{name} {}{}", path.as_str(), watching(*watch))
         }
         _ => return None,
     })

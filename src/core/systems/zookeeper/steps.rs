@@ -180,7 +180,7 @@ impl Library {
             }
             _ => (Aim::Watch, Request::Exists { path, watch: true }),
         };
-        let note = asks(lock, Ask::Watch, true, None);
+        let note = asks(lock, self.options.watching.asked(), true, None);
         self.ask(cx, desk, Open { turn: id, lock, aim }, request, note);
     }
 
@@ -466,7 +466,7 @@ impl Library {
             let place = self.place(lock);
             (place.watching, place.fired) = (path.map(|path| (path, of)), false);
         }
-        cx.note(Testimony::Answer(lock, Ask::Watch, outcome));
+        cx.note(Testimony::Answer(lock, self.options.watching.asked(), outcome));
         match (turn.word, set) {
             (Word::Acquire, true) => self.await_it(cx, desk, turn.id),
             (Word::Acquire, false) => self.list(cx, desk, turn.id),
