@@ -97,6 +97,7 @@ impl State {
             show: Rc::new(show),
             head,
             jumps: 0,
+            elsewhere: false,
             seen: head.at,
             playing: false,
             size: Size::Event,

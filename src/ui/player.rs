@@ -16,7 +16,7 @@ use super::draw::Same;
 use super::hold::Number;
 use super::page::Model;
 use super::platform;
-use super::scroll::Sight;
+use super::scroll::{Sight, Way};
 use super::show::{Head, Show, Size};
 use super::side::Feed;
 use super::state::{Action, State};
@@ -198,7 +198,8 @@ impl Player {
         let at = Micros(inner.at as u64);
         if is_new || jumped || rested {
             self.draw(&inner);
-            self.follow(&inner, jumped);
+            let way = if jumped { Way::jumped(state.elsewhere) } else { Way::Played };
+            self.follow(&inner, way);
         }
         if inner.playing || inner.pull.is_some_and(|p| p.due) {
             self.request(&mut inner);
@@ -246,7 +247,7 @@ impl Player {
             glide(&mut inner, passed)
         };
         // Scrolling comes before what is written, so that nothing is laid out twice in a frame.
-        self.follow(&inner, false);
+        self.follow(&inner, Way::Played);
         self.draw(&inner);
         self.request(&mut inner);
         // The action renders, and that may come back to this player.
@@ -399,9 +400,9 @@ impl Player {
     }
 
     /// Scrolls the picture's own box so that the play head is in sight.
-    fn follow(&self, inner: &Inner, jumped: bool) {
+    fn follow(&self, inner: &Inner, way: Way) {
         let (Some(show), sight) = (&inner.show, &self.nodes.sight) else { return };
-        let wanted = sight.follow(&show.picture, inner.at, inner.scale, jumped);
+        let wanted = sight.follow(&show.picture, inner.at, inner.scale, way);
         let Some(wanted) = wanted.filter(|top| *top != sight.top.get()) else { return };
         if let Some(scroll) = self.nodes.scroll.cast::<HtmlElement>() {
             scroll.set_scroll_top(wanted);

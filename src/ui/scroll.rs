@@ -19,6 +19,24 @@ pub struct Sight {
     pub held: Cell<bool>,
 }
 
+/// How the play head came to where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By playing.
+    Played,
+    /// By a jump in the picture.
+    Jumped,
+    /// By a jump to another moment of another run, whose picture was in sight nowhere.
+    Elsewhere,
+}
+
+impl Way {
+    /// That of a jump.
+    pub const fn jumped(elsewhere: bool) -> Way {
+        if elsewhere { Way::Elsewhere } else { Way::Jumped }
+    }
+}
+
 /// What has just come about on a wall reaches so far under the present.
 const NEWS: f64 = 54.0;
 /// A box lower than this stands above what it goes with, and not beside it.
@@ -43,11 +61,12 @@ impl Sight {
     }
 
     /// How far the box has to be scrolled so that this moment is well in sight; none if it is already.
-    pub fn follow(&self, picture: &Picture, at: f64, scale: f64, jumped: bool) -> Option<i32> {
+    pub fn follow(&self, picture: &Picture, at: f64, scale: f64, way: Way) -> Option<i32> {
         // Nothing may run away under a hand.
         if self.held.get() {
             return None;
         }
+        let jumped = way != Way::Played;
         let height = f64::from(self.height()) / scale;
         let y = y_at(picture, at);
         let top = f64::from(self.top.get()) / scale;
@@ -62,9 +81,10 @@ impl Sight {
             () if height < LOW => (0.8, 0.8),
             () => (0.72, 0.6),
         };
-        // On a wall the present stands low, so that what led to it is in sight.
-        let wall = jumped && scale > 1.0;
-        let wanted = if wall {
+        // On a wall the present stands low, so that what led to it is in sight; so it does where nothing of this picture
+        // was in sight before.
+        let anew = jumped && (scale > 1.0 || way == Way::Elsewhere);
+        let wanted = if anew {
             y - height * after_jump
         } else if y > top + height * lowest {
             y - height * if jumped { after_jump } else { lowest }

@@ -19,7 +19,7 @@ use super::page::Model;
 use super::part::part;
 use super::platform::{self, use_box, use_width};
 use super::player::{Nodes, Player};
-use super::scroll::Sight;
+use super::scroll::{Sight, Way};
 use super::sight;
 use super::state::{Action, State};
 use super::strings;
@@ -174,7 +174,8 @@ fn use_sight(state: &Same<State>, parts: &Nodes) -> ((i32, i32), Callback<yew::E
     // A jump scrolls the box when all is drawn; what will be in sight then is drawn at once.
     let jumped = jumps.replace(state.jumps) != state.jumps;
     let at = state.head.at.0 as f64;
-    let follow = || parts.sight.follow(&state.show.picture, at, f64::from(scale) / 100.0, true);
+    let way = Way::jumped(state.elsewhere);
+    let follow = || parts.sight.follow(&state.show.picture, at, f64::from(scale) / 100.0, way);
     let top = jumped.then(follow).flatten().unwrap_or(parts.sight.top.get());
     let around =
         move |top: i32, sight: &Sight| in_sight(top * 100 / scale, sight.height() * 100 / scale);
@@ -192,7 +193,7 @@ fn use_sight(state: &Same<State>, parts: &Nodes) -> ((i32, i32), Callback<yew::E
     let (sight, picture, changed) = (parts.sight.clone(), state.show.picture.clone(), look.clone());
     let resized = Callback::from(move |element: HtmlElement| {
         sight.measure(&element);
-        let wanted = sight.follow(&picture, at, f64::from(scale) / 100.0, true);
+        let wanted = sight.follow(&picture, at, f64::from(scale) / 100.0, Way::Jumped);
         if let Some(wanted) = wanted.filter(|_| scale > 100) {
             element.set_scroll_top(wanted);
         }

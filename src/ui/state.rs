@@ -54,6 +54,8 @@ pub struct State {
     pub head: Head,
     /// Counts the changes of `head` that did not come from playing.
     pub jumps: u32,
+    /// The last of them led to another moment of another run.
+    pub elsewhere: bool,
     /// The latest moment of this run that the learner has seen: the strip tells no more.
     pub seen: Micros,
     /// Time is passing.
@@ -261,6 +263,9 @@ impl State {
         let same = Rc::ptr_eq(&next.show.run, &self.show.run);
         if !same {
             next.look_anew();
+        }
+        if next.jumps != self.jumps {
+            next.elsewhere = !same && next.head.at != self.head.at;
         }
         next.seen = if same { self.seen } else { Micros::ZERO }.max(next.head.at);
         next.ask_to_look(self);
