@@ -7,7 +7,7 @@ use lockscope::diagram::{
 };
 use lockscope::judge::{SessionState, Standing, Testimony};
 use lockscope::narrate;
-use lockscope::run::{Run, compile};
+use lockscope::run::{Run, compile, kind};
 use lockscope::sim::{EventId, Micros, Set, What};
 use lockscope::systems::Registry;
 use support::Case;
@@ -235,6 +235,31 @@ fn the_head_of_a_crowd_counts_who_was_woken_where_the_servers_are_out_of_sight()
     }
     let all = wakes(run.end) as u64;
     assert!(all >= 190 && all == run.judgement.metrics.wakeups && wakes(before) as u64 == all);
+}
+
+#[test]
+fn watching_the_parent_is_told_as_that_and_not_as_watching_who_stands_before() {
+    for (watch, asked, watched) in [
+        ("parent", "when anything changes in the queue: getChildren", "watches the parent"),
+        (
+            "predecessor",
+            "when what stands before it in the queue is gone: exists",
+            "watches Client",
+        ),
+    ] {
+        let run = many(3, "3", watch);
+        let ids = (0..run.record.events.len() as u32).map(EventId);
+        let said: Vec<String> = ids.map(|id| narrate::sentence(&run, id)).collect();
+        let asks = said.iter().filter(|words| words.contains("asks to be told"));
+        assert!(
+            asks.clone().count() > 1 && asks.clone().all(|words| words.contains(asked)),
+            "{said:?}"
+        );
+        let told = knows(&run, |run, id| kind::kind(run.record.event(id)) == "watched").join("; ");
+        let watches: Vec<&str> =
+            told.split("; ").filter(|line| line.contains(" watches ")).collect();
+        assert!(!watches.is_empty() && watches.iter().all(|line| line.contains(watched)), "{told}");
+    }
 }
 
 #[test]
