@@ -491,6 +491,67 @@ fn past(run: &Run, id: EventId) -> BTreeSet<EventId> {
     found
 }
 
+/// Three servers, of which the third leads, and a client of the first that holds the lock for long.
+fn session(timeout: &str, edits: &str) -> Run {
+    let mut case = Case::new(&[("x", 0)]);
+    case.scenario.system = "zookeeper".into();
+    case.scenario.settings = Default::default();
+    let work = "acquire; read x; work 40s; write x = x + 1; release";
+    let case = case.set("zookeeper.servers", "3").set("session.timeout", timeout);
+    case.client("client-a", "0s", work).edits(edits).run()
+}
+
+#[test]
+fn the_end_of_a_session_leads_back_to_what_kept_its_client_silent() {
+    let ends = |timeout: &str, edits: &str, expected: Expect| {
+        because(&session(timeout, edits), "expire", "zk-c", 1, expected);
+    };
+    // A short pause before it kept nobody silent.
+    ends(
+        "10s",
+        "at 1s pause client-a for 100ms; at 1500ms suspend client-a for 20s",
+        expect![[r#"
+         1.50 s  Client A is suspended for 20 s. Its monotonic clock stands still.
+        12.00 s  ZooKeeper C has heard nothing of Client A's session for 10.9 s, and 10 s are allowed: it wants the session to end.
+        12.10 s  The session of Client A (czxid 1:4) expires. Client A does not know.
+    "#]],
+    );
+    ends(
+        "10s",
+        "at 5s crash client-a",
+        expect![[r#"
+         0.00 s  ZooKeeper C leads from now on, in epoch 1.
+         5.00 s  Client A crashes. For the lock service it still holds the lock.
+        16.00 s  ZooKeeper C has heard nothing of Client A's session for 11.9 s, and 10 s are allowed: it wants the session to end.
+        16.10 s  The session of Client A (czxid 1:4) expires. Client A had crashed.
+    "#]],
+    );
+    ends(
+        "10s",
+        "at 1500ms cut {client-a}|{zk-a zk-b zk-c} for 20s",
+        expect![[r#"
+         1.50 s  The way from Client A to ZooKeeper A is cut.
+         1.50 s  The way from Client A to ZooKeeper B is cut.
+        3.983 s  Client A's ping to ZooKeeper A is held up where the link is cut.
+        8.250 s  Client A's connect to ZooKeeper B is held up where the link is cut.
+        12.00 s  ZooKeeper C has heard nothing of Client A's session for 10.9 s, and 10 s are allowed: it wants the session to end.
+        12.10 s  The session of Client A (czxid 1:4) expires.
+    "#]],
+    );
+    // Its server hears it, and cannot pass it on.
+    ends(
+        "4s",
+        "at 1500ms cut {client-a zk-a}|{zk-b zk-c} for 20s",
+        expect![[r#"
+            0.00 s  ZooKeeper C leads from now on, in epoch 1.
+            1.50 s  The way from ZooKeeper C to ZooKeeper A is cut.
+            2.05 s  ZooKeeper C's ping to ZooKeeper A is held up where the link is cut.
+            6.00 s  ZooKeeper C has heard nothing of Client A's session for 4.9 s, and 4 s are allowed: it wants the session to end.
+            6.10 s  The session of Client A (czxid 1:4) expires. Client A does not know.
+        "#]],
+    );
+}
+
 #[test]
 fn what_is_called_known_could_have_reached_the_event_and_every_reason_lies_before_it() {
     for seed in seeds(CASES) {

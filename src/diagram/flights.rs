@@ -265,8 +265,15 @@ impl Composer<'_> {
         if let (End::Arrives(at), None) = (flight.end, flight.held)
             && at.since(flight.sent) > self.slow
         {
-            // Somebody held it: the arrow alone does not say that this took longer than others.
-            let face = single(&format!("takes {}", narrate::span(at.since(flight.sent))));
+            // Somebody held it: the arrow alone does not say that this took longer than others. Among
+            // other arrows the words have to say which.
+            let takes = format!("takes {}", narrate::span(at.since(flight.sent)));
+            let what = match flight.words.as_str() {
+                "" => self.run.record.message(flight.id).body.name,
+                words => words,
+            };
+            let forms = [vec![format!("{what} {takes}")], vec![what.into(), takes]];
+            let face = blocks(&forms, false);
             let stretches = self.stretches(track);
             let spots = Spots::Along { track: track.to_vec(), stretches };
             let (role, turn) = (Role::Muted, 6);

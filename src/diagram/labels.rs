@@ -204,9 +204,10 @@ fn beside(
     near(full).chain(lower).chain(under).chain(near([None, None, third]))
 }
 
-/// Places above and below a line, in each of these free stretches, the preferred stretch first.
+/// Places above and below a line for one form of a label, in each of these free stretches, the preferred
+/// stretch first.
 fn along<'a>(
-    (wide, high): (i32, i32),
+    (block, (wide, high)): (usize, (i32, i32)),
     track: &'a [Point],
     stretches: &'a [(i32, i32)],
 ) -> impl Iterator<Item = Place> + 'a {
@@ -221,7 +222,7 @@ fn along<'a>(
         let (a, b) = ends(track, left, left + wide)?;
         let top = if below { a.max(b) + 3 } else { a.min(b) - 3 - high };
         let area = Area { left, top, right: left + wide, bottom: top + high };
-        Some(Place { area, anchor: Anchor::Middle, block: 0 })
+        Some(Place { area, anchor: Anchor::Middle, block })
     })
 }
 
@@ -289,7 +290,10 @@ fn choose(want: &Want, board: &Board) -> Option<(Place, bool)> {
         Spots::Beside { at, right, left, down } => {
             board.choose(beside([size(0), size(1), size(2)], *at, *right, *left, *down))
         }
-        Spots::Along { track, stretches } => board.choose(along(first, track, stretches)),
+        Spots::Along { track, stretches } => {
+            let forms = [0, 1, 2].into_iter().filter_map(|block| Some((block, size(block)?)));
+            board.choose(forms.flat_map(|form| along(form, track, stretches)))
+        }
         Spots::Upon { track, stretches } => board.choose(upon(first, track, stretches)),
     }
 }

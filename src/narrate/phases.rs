@@ -2,9 +2,9 @@
 
 use super::teller::Teller;
 use super::words::{and, one_line};
-use crate::judge::{Finding, Interval, IntervalKind, LockId};
+use crate::judge::{Finding, Interval, IntervalKind, LockId, Testimony};
 use crate::run::Run;
-use crate::sim::{EventId, Micros, ProcId, sort};
+use crate::sim::{Event, EventId, Micros, ProcId, What, sort};
 
 /// A part of a run in which the same clients hold and believe.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +15,8 @@ pub struct Phase {
     pub title: String,
 }
 
-/// The phases of a run from its first event on; neighbours differ.
+/// The phases of a run from its first event on; neighbours differ. How things stand in the middle of a step
+/// is no phase: it lasts for nobody, and the picture shows the world after the whole step.
 pub fn phases(run: &Run) -> Vec<Phase> {
     let teller = Teller { run };
     let mut turns = vec![EventId(0)];
@@ -32,17 +33,25 @@ pub fn phases(run: &Run) -> Vec<Phase> {
     }
     sort(&mut turns);
     turns.dedup();
+    turns.retain(|turn| (turn.0 as usize) < run.record.events.len());
     let mut phases: Vec<Phase> = Vec::new();
-    for from in turns {
-        if from.0 as usize >= run.record.events.len() {
-            continue;
-        }
-        let title = teller.phase(from);
+    for step in turns.chunk_by(|one, next| in_one_step(run, *one, *next)) {
+        let [from, ..] = *step else { continue };
+        let title = teller.phase(step.last().copied().unwrap_or(from));
         if phases.last().is_none_or(|p| p.title != title) {
             phases.push(Phase { from, title });
         }
     }
     phases
+}
+
+/// Whether all between two events is what one node did in one instant, and nothing reached it in between:
+/// what arrives begins a step of its own.
+fn in_one_step(run: &Run, one: EventId, next: EventId) -> bool {
+    let events = run.record.events.get(one.0 as usize..=next.0 as usize).unwrap_or_default();
+    let alike =
+        |pair: &[Event<Testimony>]| (pair[0].node, pair[0].at) == (pair[1].node, pair[1].at);
+    events.windows(2).all(|pair| alike(pair) && !matches!(pair[1].what, What::Deliver(_)))
 }
 
 /// The first event that happens at a moment or after it.

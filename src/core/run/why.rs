@@ -148,8 +148,8 @@ pub fn known(run: &Run, id: EventId) -> Vec<EventId> {
     found
 }
 
-/// What an observer of the whole run relates to an event: what kept a message or an answer away, and
-/// what the judge saw.
+/// What an observer of the whole run relates to an event: what kept a message or an answer away, or a
+/// client silent, and what the judge saw.
 pub fn observed(run: &Run, id: EventId) -> Vec<EventId> {
     let Some(event) = run.record.events.get(id.0 as usize) else { return Vec::new() };
     let walk = Walk { run, id, event };
@@ -159,6 +159,9 @@ pub fn observed(run: &Run, id: EventId) -> Vec<EventId> {
             if outcome.unknown() =>
         {
             walk.asked().map_or_else(Vec::new, |msg| walk.kept_away(msg))
+        }
+        (_, Some(Testimony::Lapse { client, heard, span, .. })) => {
+            walk.silence(*client, *heard, *span)
         }
         (_, Some(Testimony::Doubt(..))) => {
             walk.vain_renewals().into_iter().flat_map(|(_, msg)| walk.kept_away(msg)).collect()

@@ -1,11 +1,11 @@
 //! What came between a beginning and its end: the renewal and the clocks that a lease was counted
-//! by, the renewals that did not come through before a belief ended, the restart in which a mark was
-//! forgotten.
+//! by, the renewals that did not come through before a belief ended, what kept a session silent, the
+//! restart in which a mark was forgotten.
 
 use super::Walk;
 use crate::judge::{Ask, BeliefEnd, Grant, LockId, Operation, Testimony, Token, TruthEnd};
 use crate::run::replay::Run;
-use crate::sim::{Event, EventId, MsgId, Outcome, Table, What};
+use crate::sim::{Event, EventId, Micros, MsgId, Outcome, ProcId, Set, Table, What};
 
 /// The highest tokens that a resource had seen and kept nowhere but in memory, of each lock, where
 /// this is the restart in which it has forgotten them. Locks with one mark in common count as the
@@ -125,6 +125,82 @@ impl Walk<'_> {
             found.drain(1..found.len() - 1);
         }
         found
+    }
+
+    /// What kept a server from hearing of a client's session since a moment: whoever stood still on the
+    /// way there, and what did not come through. Only where there is nothing of that kind, the
+    /// server's own standstill and the clocks that both count by.
+    pub(super) fn silence(&self, client: ProcId, heard: Micros, allowed: Micros) -> Vec<EventId> {
+        let (me, names) = (self.event.node, self.run.names());
+        let serves = |node: ProcId| node == me || names.member(node).is_some();
+        let mut found = self.stood_still(client, heard, allowed);
+        found.extend(self.kept_on(heard, |from, to| from == client && serves(to)));
+        let messages = self.run.record.messages.iter().rev();
+        let since = messages.filter(|m| m.sent < self.id && m.from == client && serves(m.to));
+        let since = since.take_while(|m| self.run.record.event(m.sent).at >= heard);
+        let relays: Set<ProcId> = since.map(|m| m.to).filter(|to| *to != me).collect();
+        for relay in relays.iter().copied() {
+            found.extend(self.stood_still(relay, heard, allowed));
+            // What it has heard it says when it is asked.
+            found.extend(
+                self.kept_on(heard, |from, to| {
+                    (from, to) == (relay, me) || (from, to) == (me, relay)
+                }),
+            );
+        }
+        if found.is_empty() {
+            let clock = |node| self.last(node, |e| matches!(e.what, What::ClockRate(_)));
+            found = self.stood_still(me, heard, allowed);
+            found.extend([me, client].into_iter().filter_map(clock));
+        }
+        found
+    }
+
+    /// The standstills and crashes of a node that took a third of the time allowed, or more, since a
+    /// moment: a client that is well says something as often as that.
+    fn stood_still(&self, node: ProcId, since: Micros, allowed: Micros) -> Vec<EventId> {
+        let (mut found, mut end) = (Vec::new(), self.event.at);
+        for (id, event) in self.before().filter(|(_, e)| e.node == node) {
+            match event.what {
+                What::Halt(..) | What::Crash(_) => {
+                    let lasted = end.since(event.at.max(since));
+                    if lasted.0.saturating_mul(3) >= allowed.0 {
+                        found.push(id);
+                    }
+                }
+                What::Resume | What::Restart => end = event.at,
+                _ => continue,
+            }
+            if end <= since {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The first and the last time since a moment that something was held or lost on these ways, by who
+    /// sent it to whom: what lies between tells no more, nor does the last one at the same cut.
+    fn kept_on(&self, since: Micros, way: impl Fn(ProcId, ProcId) -> bool) -> Vec<EventId> {
+        let kept = |e: &Event<Testimony>| match e.what {
+            What::Hold(msg) | What::Lose(msg) => {
+                let info = self.run.record.message(msg);
+                way(info.from, info.to)
+            }
+            _ => false,
+        };
+        let events = self.before().take_while(|(_, e)| e.at >= since);
+        let mut found = events.filter(|(_, e)| kept(e)).map(|(id, _)| id);
+        let Some(last) = found.next() else { return Vec::new() };
+        let first = found.last().unwrap_or(last);
+        let cut = |id| {
+            let mut reasons = super::known(self.run, id).into_iter();
+            reasons.find(|id| matches!(self.run.record.event(*id).what, What::Cut(_)))
+        };
+        if cut(first).is_some() && cut(first) == cut(last) {
+            vec![first]
+        } else {
+            vec![first, last]
+        }
     }
 
     /// The restart in which a resource forgot a mark that would have kept this operation out.
