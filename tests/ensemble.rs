@@ -59,6 +59,31 @@ fn words(picture: &Picture) -> Vec<(&str, &Mark)> {
 }
 
 #[test]
+fn what_takes_long_is_called_by_its_name() {
+    let run = three("at 700ms cut {client-a}|{zk-a zk-b zk-c} for 20s");
+    for width in [390, 800] {
+        let picture = picture(&run, width);
+        let words = words(&picture);
+        let long: Vec<_> = words.iter().filter(|w| w.0.contains("takes ")).collect();
+        assert!(width < 800 || !long.is_empty());
+        for (text, mark) in long {
+            let sent = run.record.event(mark.event).message().expect("a message is sent");
+            let name = run.record.message(sent).body.name;
+            let above = |other: &&(&str, &Mark)| {
+                let gap = mark.bounds.top - other.1.bounds.top;
+                other.1.event == mark.event && (1..=16).contains(&gap)
+            };
+            let named = if text.starts_with("takes ") {
+                words.iter().find(above).is_some_and(|other| other.0 == name)
+            } else {
+                text.starts_with(&format!("{name} takes "))
+            };
+            assert!(named, "{width}: {text} of {name}");
+        }
+    }
+}
+
+#[test]
 fn no_words_lie_on_others_and_every_mark_has_a_sentence() {
     let edits = [
         "",
