@@ -7,10 +7,11 @@ mod support;
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
+use lockscope::judge::{SessionState, Testimony};
 use lockscope::narrate;
 use lockscope::run::{Run, kind, why};
 use lockscope::sim::{EventId, Micros, What};
-use support::{Case, race, random_case, seeds};
+use support::{Case, Draws, race, random_case, seeds};
 
 const CASES: u64 = 50;
 
@@ -520,11 +521,10 @@ fn the_end_of_a_session_leads_back_to_what_kept_its_client_silent() {
         "10s",
         "at 5s crash client-a",
         expect![[r#"
-         0.00 s  ZooKeeper C leads from now on, in epoch 1.
-         5.00 s  Client A crashes. For the lock service it still holds the lock.
-        16.00 s  ZooKeeper C has heard nothing of Client A's session for 11.9 s, and 10 s are allowed: it wants the session to end.
-        16.10 s  The session of Client A (czxid 1:4) expires. Client A had crashed.
-    "#]],
+             5.00 s  Client A crashes. For the lock service it still holds the lock.
+            16.00 s  ZooKeeper C has heard nothing of Client A's session for 11.9 s, and 10 s are allowed: it wants the session to end.
+            16.10 s  The session of Client A (czxid 1:4) expires. Client A had crashed.
+        "#]],
     );
     ends(
         "10s",
@@ -550,6 +550,68 @@ fn the_end_of_a_session_leads_back_to_what_kept_its_client_silent() {
             6.10 s  The session of Client A (czxid 1:4) expires. Client A does not know.
         "#]],
     );
+}
+
+#[test]
+fn two_sessions_that_end_have_each_their_own_reason() {
+    let work = "acquire; read x; work 40s; write x = x + 1; release";
+    let mut case = Case::new(&[("x", 0)]);
+    case.scenario.system = "zookeeper".into();
+    case.scenario.settings = Default::default();
+    let case = case.client("client-a", "0s", work).client("client-b", "1s", work);
+    let run = case.edits("at 1800ms crash client-a; at 1800ms pause client-b for 20s").run();
+    because(&run, "expire", "zk-c", 2, expect![[r#"
+         1.80 s  Client B is paused for 20 s.
+        14.00 s  ZooKeeper C has heard nothing of Client B's session for 11.9 s, and 10 s are allowed: it wants the session to end.
+        14.10 s  The session of Client B (czxid 1:6) expires. Client B never learned of it.
+    "#]]);
+}
+
+/// Up to four faults, long ones among them, where a client of the first of three servers has its session.
+fn faults(draws: &mut Draws) -> String {
+    let edit = |draws: &mut Draws| {
+        let (at, lasts) = (500 * draws.up_to(30), 2 + draws.up_to(24));
+        let node = draws.pick(&["client-a", "zk-a", "zk-b", "zk-c"]);
+        let (one, other) = draws.pick(&[
+            ("client-a", "zk-a zk-b zk-c"),
+            ("client-a zk-a", "zk-b zk-c"),
+            ("client-a zk-a zk-b", "zk-c"),
+        ]);
+        match draws.up_to(5) {
+            0 => format!("at {at}ms pause {node} for {lasts}s"),
+            1 => format!("at {at}ms suspend {node} for {lasts}s"),
+            2 => format!("at {at}ms freeze {node} for {lasts}s"),
+            3 => format!("at {at}ms crash {node}"),
+            _ => format!("at {at}ms cut {{{one}}}|{{{other}}} for {lasts}s"),
+        }
+    };
+    let edits: Vec<String> = (0..=draws.up_to(3)).map(|_| edit(draws)).collect();
+    edits.join("; ")
+}
+
+#[test]
+fn no_session_that_a_client_had_ends_without_what_kept_it_silent() {
+    let mut ends = 0;
+    for seed in seeds(4 * CASES) {
+        let mut draws = Draws::new(seed);
+        let timeout = draws.pick(&["4s", "10s"]);
+        let run = session(timeout, &faults(&mut draws));
+        let events = || run.record.events.iter().enumerate();
+        for (index, event) in events() {
+            let Some(Testimony::Lapse { which, heard, .. }) = event.note() else { continue };
+            // A server may know of a session that its client never learned of, and never spoke for.
+            let begun = Testimony::Session(SessionState::Begun);
+            let had = events().filter(|(_, e)| e.note() == Some(&begun) && e.at < *heard).count();
+            if had >= usize::from(*which) {
+                ends += 1;
+                let id = EventId(index as u32);
+                let about = format!("replay with: SEED={seed} cargo test --test why no_session");
+                let story = narrate::why_text(&run, id);
+                assert!(!why::observed(&run, id).is_empty(), "{about}\n{story}");
+            }
+        }
+    }
+    assert!(ends > 0 || std::env::var_os("SEED").is_some());
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub use since::forgotten;
 use super::kind::{self, Weight};
 use super::replay::Run;
 use crate::judge::{Ask, Grant, Interval, IntervalKind, LockId, Operation, Rejection};
-use crate::judge::{Testimony, TruthEnd};
-use crate::sim::{Event, EventId, MessageInfo, MsgId, ProcId, What, sort};
+use crate::judge::{Standing, Testimony, TruthEnd};
+use crate::sim::{Event, EventId, MessageInfo, Micros, MsgId, ProcId, What, sort};
 use crate::systems::Body;
 
 /// How many steps a story of causes has at most; what lies in its middle is left out.
@@ -160,8 +160,10 @@ pub fn observed(run: &Run, id: EventId) -> Vec<EventId> {
         {
             walk.asked().map_or_else(Vec::new, |msg| walk.kept_away(msg))
         }
-        (_, Some(Testimony::Lapse { client, heard, span, .. })) => {
-            walk.silence(*client, *heard, *span)
+        (_, Some(Testimony::Lapse { client, heard, silent, span, .. })) => {
+            // A clock that stood still since then no longer knows when that was.
+            let counted = Micros(event.at.0.saturating_sub(silent.0));
+            walk.silence(*client, counted.min(*heard), *span)
         }
         (_, Some(Testimony::Doubt(..))) => {
             walk.vain_renewals().into_iter().flat_map(|(_, msg)| walk.kept_away(msg)).collect()
@@ -261,6 +263,14 @@ impl<'r> Walk<'r> {
             Testimony::Doubt(..) => {
                 let asked = self.vain_renewals().into_iter().map(|(id, _)| id);
                 [self.causes(), asked.collect()].concat()
+            }
+            // What the server did last, which set its timer, explains nothing; that it counts anew since it
+            // leads, does.
+            Testimony::Lapse { heard, .. } => {
+                let begins = |e: &Event<Testimony>| {
+                    e.at == *heard && matches!(e.note(), Some(Testimony::Stand(Standing::Leads(_))))
+                };
+                self.last(me, begins).into_iter().collect()
             }
             Testimony::Free(grant, TruthEnd::Expired(_)) => {
                 [self.causes(), self.counted_by(*grant)].concat()
