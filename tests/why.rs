@@ -560,11 +560,17 @@ fn two_sessions_that_end_have_each_their_own_reason() {
     case.scenario.settings = Default::default();
     let case = case.client("client-a", "0s", work).client("client-b", "1s", work);
     let run = case.edits("at 1800ms crash client-a; at 1800ms pause client-b for 20s").run();
-    because(&run, "expire", "zk-c", 2, expect![[r#"
+    because(
+        &run,
+        "expire",
+        "zk-c",
+        2,
+        expect![[r#"
          1.80 s  Client B is paused for 20 s.
         14.00 s  ZooKeeper C has heard nothing of Client B's session for 11.9 s, and 10 s are allowed: it wants the session to end.
         14.10 s  The session of Client B (czxid 1:6) expires. Client B never learned of it.
-    "#]]);
+    "#]],
+    );
 }
 
 /// Up to four faults, long ones among them, where a client of the first of three servers has its session.

@@ -14,7 +14,7 @@ pub use since::forgotten;
 use super::kind::{self, Weight};
 use super::replay::Run;
 use crate::judge::{Ask, Grant, Interval, IntervalKind, LockId, Operation, Rejection};
-use crate::judge::{Standing, Testimony, TruthEnd};
+use crate::judge::{Testimony, TruthEnd};
 use crate::sim::{Event, EventId, MessageInfo, Micros, MsgId, ProcId, What, sort};
 use crate::systems::Body;
 
@@ -264,14 +264,7 @@ impl<'r> Walk<'r> {
                 let asked = self.vain_renewals().into_iter().map(|(id, _)| id);
                 [self.causes(), asked.collect()].concat()
             }
-            // What the server did last, which set its timer, explains nothing; that it counts anew since it
-            // leads, does.
-            Testimony::Lapse { heard, .. } => {
-                let begins = |e: &Event<Testimony>| {
-                    e.at == *heard && matches!(e.note(), Some(Testimony::Stand(Standing::Leads(_))))
-                };
-                self.last(me, begins).into_iter().collect()
-            }
+            Testimony::Lapse { heard, .. } => self.counts_since(*heard),
             Testimony::Free(grant, TruthEnd::Expired(_)) => {
                 [self.causes(), self.counted_by(*grant)].concat()
             }

@@ -3,7 +3,9 @@
 //! restart in which a mark was forgotten.
 
 use super::Walk;
-use crate::judge::{Ask, BeliefEnd, Grant, LockId, Operation, Testimony, Token, TruthEnd};
+use crate::judge::{
+    Ask, BeliefEnd, Grant, LockId, Operation, Standing, Testimony, Token, TruthEnd,
+};
 use crate::run::replay::Run;
 use crate::sim::{Event, EventId, Micros, MsgId, Outcome, ProcId, Set, Table, What};
 
@@ -125,6 +127,15 @@ impl Walk<'_> {
             found.drain(1..found.len() - 1);
         }
         found
+    }
+
+    /// What made a server count a silence from that moment on, where it is that it leads since then.
+    /// What it did last, which set its timer, explains nothing.
+    pub(super) fn counts_since(&self, heard: Micros) -> Vec<EventId> {
+        let begins = |e: &Event<Testimony>| {
+            e.at == heard && matches!(e.note(), Some(Testimony::Stand(Standing::Leads(_))))
+        };
+        self.last(self.event.node, begins).into_iter().collect()
     }
 
     /// What kept a server from hearing of a client's session since a moment: whoever stood still on the
