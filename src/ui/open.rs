@@ -60,13 +60,12 @@ impl State {
     ///
     /// # Errors
     /// Why the lesson itself cannot run.
-    pub fn open(lesson: Lesson, place: &Place) -> Result<State, String> {
+    pub fn open(mut lesson: Lesson, place: &Place) -> Result<State, String> {
         let mut notes = Vec::new();
         let (variant, level) = wanted(&lesson, place, &mut notes);
         let mut edits = edits_of(&lesson, variant, place, &mut notes);
         let written = Rc::new(written(&lesson));
         let own_seed = lesson.scenario.seed;
-        let mut lesson = lesson;
         lesson.scenario.seed = place.seed.unwrap_or(own_seed);
         let (show, wrong) = ran(&lesson, variant, &mut edits, &written, &mut notes)?;
         let head = show.head(place.event);
