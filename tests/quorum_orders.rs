@@ -360,7 +360,7 @@ fn a_leader_is_deposed_that_does_not_know_it() {
 
 /// Larger bounds, for an hour in which nobody waits.
 #[test]
-#[ignore = "takes minutes to hours"]
+#[ignore = "takes forty minutes"]
 fn larger_bounds() {
     let begun = [Step::Alarm(0), Step::Alarm(1)];
     let crash = Left { commands: 2, crashes: 1, starts: 1, waits: 2, ..NOTHING };
