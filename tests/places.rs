@@ -88,7 +88,7 @@ fn a_create_that_is_tried_again_keeps_its_letters() {
         .edits("drop client-a>zk-a#2")
         .run();
     let log = lockscope::narrate::log(&run);
-    let sent = log.lines().filter(|line| line.contains("create ") && !line.contains("is lost"));
+    let sent = log.lines().filter(|line| line.contains("create2 ") && !line.contains("is lost"));
     let letters: Vec<&str> =
         sent.filter_map(|line| line.split("/locks/lock/").nth(1)?.split('-').next()).collect();
     assert_eq!(letters.len(), 3, "{log}");
