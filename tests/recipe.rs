@@ -2,9 +2,9 @@
 
 mod support;
 
-use lockscope::judge::Testimony;
+use lockscope::judge::{Ask, Testimony};
 use lockscope::run::{Run, compile, kind};
-use lockscope::sim::{EventId, Micros};
+use lockscope::sim::{EventId, Micros, Outcome};
 use lockscope::systems::Registry;
 use lockscope::systems::zookeeper::PROFILES;
 use support::{Case, Draws, seeds, waits, when};
@@ -819,5 +819,34 @@ fn a_tick_that_is_too_short_and_a_counter_that_is_too_large_are_refused_in_words
         let most = refused(key, "2147483648").expect_err("it is too large");
         assert!(most.contains("a whole number from 0 to 2147483647"), "{most}");
         assert_eq!(refused(key, "2147483647"), Ok(()));
+    }
+}
+
+#[test]
+fn what_is_answered_by_the_end_of_a_connection_is_what_was_asked() {
+    for watch in ["parent", "predecessor"] {
+        let mut broken = 0;
+        for message in 1..=8 {
+            let case = three(STEPS).set("lock.watch", watch);
+            let run = run(&case.edits(&format!("drop zk-a>client-b#{message}")));
+            let notes = || run.record.events.iter().filter_map(|e| Some((e.node, e.note()?)));
+            let mut asked = Vec::new();
+            for (node, note) in notes() {
+                match note {
+                    Testimony::Ask { ask: Ask::Watch | Ask::WatchAll, .. } => {
+                        asked.push((node, note))
+                    }
+                    Testimony::Answer(_, of @ (Ask::Watch | Ask::WatchAll), outcome) => {
+                        let same = |(who, note): &(_, &Testimony)| {
+                            *who == node && matches!(note, Testimony::Ask { ask, .. } if ask == of)
+                        };
+                        assert!(asked.iter().any(same), "{watch}, {message}: {of:?} {outcome:?}");
+                        broken += usize::from(*outcome == Outcome::Closed);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert!(broken > 0, "{watch}");
     }
 }

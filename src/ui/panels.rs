@@ -125,8 +125,8 @@ fn places(state: &State) -> Html {
 /// What a node knows at the head, and before the last step; by its own lights, where these are its eyes.
 fn known(state: &State, node: ProcId) -> [Rc<narrate::Knows>; 2] {
     let (show, head) = (&state.show, state.head);
-    let before = show.stepped(head, Size::Event, false);
     let Some(eyes) = &state.look.eyes else {
+        let before = show.stepped(head, Size::Event, false);
         return [head, before].map(|head| show.knows(head, node));
     };
     let before = state.seen_so_far().unwrap_or_default();

@@ -68,12 +68,10 @@ fn lesson(controls: &transport::Props) -> Html {
     // A run that a link led to has words of its own.
     let followed = state.followed().filter(|_| state.tells_story());
     let told = (heard.is_none() && state.stands_at_beat()).to_string();
-    let title = match (heard, beat) {
+    let title = match (heard, followed) {
         (Some((_, point, _)), _) => strings::point_of(&point.id, &point.title),
-        (None, beat) => match (followed, beat) {
-            (Some(variant), _) => variant.title.clone(),
-            (None, beat) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
-        },
+        (None, Some(variant)) => variant.title.clone(),
+        (None, None) => beat.map_or(&state.lesson.title, |b| &b.title).clone(),
     };
     let full = match (heard, beat, state.head.event) {
         (Some((_, point, run)), ..) => points::on_the_wall(point, run, false),

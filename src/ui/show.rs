@@ -1,5 +1,6 @@
 //! A run with all that is derived from it for showing: stops, beats, questions, the picture.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -204,11 +205,11 @@ impl Show {
         self.moments.summary(&self.run, head)
     }
 
-    fn list(&self, size: Size) -> Vec<u32> {
+    fn list(&self, size: Size) -> Cow<'_, [u32]> {
         match size {
-            Size::Beat => self.beat_events(),
-            Size::Event => self.stops.clone(),
-            Size::Decision => self.decisions.clone(),
+            Size::Beat => self.beat_events().into(),
+            Size::Event => self.stops.as_slice().into(),
+            Size::Decision => self.decisions.as_slice().into(),
         }
     }
 

@@ -544,7 +544,7 @@ impl Library {
             Word::Release => Ask::Release,
             Word::Renew => Ask::Renew,
             Word::Step(Step::List) => Ask::List,
-            Word::Step(Step::Watch) => Ask::Watch,
+            Word::Step(Step::Watch) => self.options.watching.asked(),
             _ => Ask::Enter,
         };
         match ask {
